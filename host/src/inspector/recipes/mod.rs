@@ -21,7 +21,8 @@ pub(super) fn is_one(path: &str) -> bool {
     is_of_make(path) || paths::file_name(path) == "package.json"
 }
 
-fn is_of_make(path: &str) -> bool {
+/// True for a makefile, by its name.
+pub(super) fn is_of_make(path: &str) -> bool {
     let name = paths::file_name(path);
     let ending = Path::new(name).extension();
     name.to_ascii_lowercase().ends_with("makefile") || ending.is_some_and(|end| end == "mk" || end == "mak")
