@@ -97,11 +97,11 @@ class Handler(BaseHTTPRequestHandler):
     def chat(self, body):
         done = [message for message in body.get("messages", []) if message.get("role") == "tool"]
         number = self.noted(done)
-        turn = SCRIPT[number] if body.get("tools") and number < len(SCRIPT) else None
-        call = {"index": 0, "id": f"call_{number:04}", "type": "function",
-                "function": {"name": turn["name"], "arguments": json.dumps(turn["input"])}} if turn else None
-        delta = {"role": "assistant", "content": None, "tool_calls": [call]} if turn else {"role": "assistant", "content": "DONE"}
-        reason = "tool_calls" if turn else "stop"
+        turns = turns_after(number, script_of(body.get("messages", []))) if body.get("tools") else []
+        calls = [{"index": at, "id": f"call_{number + at:04}", "type": "function",
+                  "function": {"name": turn["name"], "arguments": json.dumps(turn["input"])}} for at, turn in enumerate(turns)]
+        delta = {"role": "assistant", "content": None, "tool_calls": calls} if calls else {"role": "assistant", "content": "DONE"}
+        reason = "tool_calls" if calls else "stop"
         usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
         base = {"id": f"chat_{number}", "created": 0, "model": body.get("model", "m")}
         if not body.get("stream"):
@@ -123,12 +123,12 @@ class Handler(BaseHTTPRequestHandler):
         settings = body.get("generationConfig", {})
         if "responseJsonSchema" in settings or "responseSchema" in settings:
             # Which model, and who speaks next.
-            part = {"text": json.dumps({"reasoning": "x", "model_choice": "flash", "next_speaker": "user"})}
+            parts = [{"text": json.dumps({"reasoning": "x", "model_choice": "flash", "next_speaker": "user"})}]
         else:
             number = self.noted(done)
-            turn = SCRIPT[number] if body.get("tools") and number < len(SCRIPT) else None
-            part = {"functionCall": {"name": turn["name"], "args": turn["input"]}} if turn else {"text": "DONE"}
-        answer = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+            turns = turns_after(number, SCRIPT) if body.get("tools") else []
+            parts = [{"functionCall": {"name": turn["name"], "args": turn["input"]}} for turn in turns] or [{"text": "DONE"}]
+        answer = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
                   "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20}, "modelVersion": "fake"}
         if "stream" in self.path:
             return self.reply(200, f"data: {json.dumps(answer)}\r\n\r\n".encode(), "text/event-stream")
