@@ -61,8 +61,9 @@ fn variables_set(row: &AgentRow, project: &Path, report: &mut Report) {
             let says = format!("{file} cannot be read, so that nothing is decided in the hook");
             report.doubtful(row.name, says, "look at it, or take it away");
         } else if chooses_code(&name) {
-            let says =
-                format!("{file} sets {name} for commands, which chooses what they run: nothing is decided in the hook");
+            let says = format!(
+                "{file} sets {name} for commands, which chooses what they run: what goes by it is not decided in the hook"
+            );
             report.broken(row.name, says, "take it out");
         } else if finds_programs(&name) {
             let says =

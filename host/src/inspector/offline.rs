@@ -295,8 +295,7 @@ fn what_git_leaves(found: &Classification) -> Option<String> {
         let words: Vec<Option<&str>> = call.iter().skip(1).map(Option::as_deref).collect();
         call.first().and_then(Option::as_deref).is_some_and(programs::is_git) && programs::leaves(&words).is_some()
     };
-    let call = found.calls.iter().find(leaves)?;
-    let words = call.iter().map(|word| word.as_deref().unwrap_or("…")).collect::<Vec<_>>().join(" ");
+    let words = replaced::in_words(found.calls.iter().find(leaves)?);
     Some(format!("what `{}` brings or takes away is not looked at there", shortened(&words)))
 }
 
@@ -1142,6 +1141,14 @@ mod tests {
                 let found = finding_in(None, command, &[(path, &text)]);
                 assert!(matches!(found, Finding::NoAnswer { .. }), "{command}: {call}: {found:?}");
             }
+        }
+        // The manifest above is not the one whose tasks run, unless a word says so.
+        let manifests = [("/p/package.json", ""), ("/p/a/package.json", "{\"scripts\": {\"test\": \"echo ok\"}}")];
+        for (command, is_clear) in
+            [("npm test", true), ("npm --prefix=.. test", false), ("npm -C .. test", false), ("npm test -w a", false)]
+        {
+            let found = finding_in(None, command, &manifests);
+            assert_eq!(matches!(found, Finding::Clear { .. }), is_clear, "{command}: {found:?}");
         }
         let found = finding_in(None, "make", &[("Makefile", "all:\n\tgit status\n\tgit describe --tags\n")]);
         assert!(matches!(found, Finding::Clear { .. }), "{found:?}");

@@ -155,6 +155,10 @@ pub fn brought_by(calls: &[Argv]) -> Option<String> {
             programs::is_git(program) && programs::may_leave_files(&words) || programs::writes_as_told(program, &words)
         })
     };
-    let words = |call: &Argv| call.iter().map(|word| word.as_deref().unwrap_or("…")).collect::<Vec<_>>().join(" ");
-    calls.iter().find(brings).map(words)
+    calls.iter().find(brings).map(in_words)
+}
+
+/// A call for people; what only the run knows is left out.
+pub fn in_words(call: &Argv) -> String {
+    call.iter().map(|word| word.as_deref().unwrap_or("…")).collect::<Vec<_>>().join(" ")
 }

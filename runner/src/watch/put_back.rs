@@ -1,5 +1,6 @@
 //! Gives what acts later its old content again, in folders in which other runs may work at the same time.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
@@ -52,23 +53,11 @@ fn replaced(path: &Path, kept: &Kept, root: &Path) -> io::Result<Option<PathBuf>
     // The run may have closed it.
     let _opened = opened_again(parent, root);
     let unnamed = Unnamed::of(&folder, kept)?;
-    let mut first = None;
-    for _ in 0..MOST_TRIES {
-        match set_aside(path, root) {
-            Ok(aside) => first = first.or(Some(aside)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-        match unnamed.named(&folder, name) {
-            // Whatever another run has done to its name meanwhile.
-            Ok(()) if unnamed.stands(&folder, name) => return Ok(first),
-            Ok(()) => {}
-            // Another run has made one again.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
+    let stands = unnamed.takes_place(&folder, path, root, name);
+    if let (Err(_), Unnamed::Called(_, own)) = (&stands, &unnamed) {
+        let _ = rustix::fs::unlinkat(&folder, own.as_str(), AtFlags::empty());
     }
-    Err(io::Error::other("others go on putting something there"))
+    stands
 }
 
 /// What is about to be given a name.
@@ -116,8 +105,29 @@ impl<'k> Unnamed<'k> {
         written.map(|()| unnamed)
     }
 
+    /// Sets aside what stands there, and gets its name, as often as another run puts something there. Gives back what was set aside first.
+    fn takes_place(&self, folder: &OwnedFd, path: &Path, root: &Path, name: &OsStr) -> io::Result<Option<PathBuf>> {
+        let mut first = None;
+        for _ in 0..MOST_TRIES {
+            match set_aside(path, root) {
+                Ok(aside) => first = first.or(Some(aside)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+            match self.named(folder, name) {
+                // Whatever another run has done to its name meanwhile.
+                Ok(()) if self.stands(folder, name) => return Ok(first),
+                Ok(()) => {}
+                // Another run has made one again.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("others go on putting something there"))
+    }
+
     /// Gives it its name, where nothing has it.
-    fn named(&self, folder: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<()> {
+    fn named(&self, folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
         match self {
             Self::Link(target) => Ok(rustix::fs::symlinkat(*target, folder, name)?),
             Self::File(file) => {
@@ -125,17 +135,13 @@ impl<'k> Unnamed<'k> {
                 Ok(rustix::fs::linkat(rustix::fs::CWD, itself, folder, name, AtFlags::SYMLINK_FOLLOW)?)
             }
             Self::Called(_, own) => {
-                let named = rustix::fs::renameat_with(folder, own.as_str(), folder, name, RenameFlags::NOREPLACE);
-                if named.is_err() {
-                    let _ = rustix::fs::unlinkat(folder, own.as_str(), AtFlags::empty());
-                }
-                Ok(named?)
+                Ok(rustix::fs::renameat_with(folder, own.as_str(), folder, name, RenameFlags::NOREPLACE)?)
             }
         }
     }
 
     /// True where this very file has the name.
-    fn stands(&self, folder: &OwnedFd, name: &std::ffi::OsStr) -> bool {
+    fn stands(&self, folder: &OwnedFd, name: &OsStr) -> bool {
         let Ok(found) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return false };
         let is_it = |file: &fs::File| {
             rustix::fs::fstat(file.as_fd()).is_ok_and(|own| (own.st_dev, own.st_ino) == (found.st_dev, found.st_ino))
@@ -143,7 +149,7 @@ impl<'k> Unnamed<'k> {
         match self {
             Self::File(file) | Self::Called(file, _) => is_it(file),
             Self::Link(target) => rustix::fs::readlinkat(folder, name, Vec::new())
-                .is_ok_and(|to| Path::new(std::ffi::OsStr::from_bytes(to.as_bytes())) == *target),
+                .is_ok_and(|to| Path::new(OsStr::from_bytes(to.as_bytes())) == *target),
         }
     }
 }

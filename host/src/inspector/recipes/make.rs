@@ -149,7 +149,7 @@ impl Makefile {
                 "export" | "unexport" if line.split_whitespace().skip(1).all(is_name) => in_rule = false,
                 "export" if assignment(line.trim_start_matches("export")).is_some() => {
                     in_rule = false;
-                    self.assign(line.trim_start_matches("export"), false);
+                    self.assign(line.trim_start_matches("export"));
                 }
                 "define" | "endef" | "include" | "-include" | "sinclude" | "load" | "-load" | "vpath" | "undefine"
                 | "override" | "private" => {
@@ -179,7 +179,7 @@ impl Makefile {
         let assigns =
             assignment(line).filter(|(name, ..)| !outside_of_brackets(name).unwrap_or_default().contains(':'));
         if assigns.is_some() {
-            self.assign(line, false);
+            self.assign(line);
             return false;
         }
         let Some(colon) = outside.find(':') else {
@@ -198,7 +198,7 @@ impl Makefile {
             .iter()
             .fold(own, |own, word| own.strip_prefix(&format!("{word} ")).unwrap_or(own).trim_start());
         if let Some((name, ..)) = assignment(own).filter(|(name, ..)| is_name(name) && !behind.contains(';')) {
-            self.assign(own, true);
+            self.assign(own);
             self.variables.insert(name.to_owned(), Value::Any);
             return true;
         }
@@ -215,7 +215,7 @@ impl Makefile {
         true
     }
 
-    fn assign(&mut self, line: &str, for_some: bool) {
+    fn assign(&mut self, line: &str) {
         let Some((name, operator, value)) = assignment(line).filter(|(name, ..)| is_name(name)) else {
             return self.is_open();
         };
@@ -233,7 +233,7 @@ impl Makefile {
             (None, "+=") if own_variable(name).is_some() => Value::Any,
             // The first one counts, or the last one, or that of a branch.
             (Some(_), _) => Value::Any,
-            (None, _) if for_some || self.conditions > 0 => Value::Any,
+            (None, _) if self.conditions > 0 => Value::Any,
             // What others are there and then, and not what they become.
             (None, ":=" | "::=" | ":::=") => self.expanded(value, 0).map_or(Value::Any, Value::Text),
             (None, _) => Value::Text(value.to_owned()),

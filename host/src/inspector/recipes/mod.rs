@@ -42,13 +42,9 @@ pub(super) fn commands_of(
         };
         calls.iter().filter(is_steered).collect::<Vec<_>>()
     };
-    let words = |call: &Argv| call.iter().skip(1).map(|word| word.as_deref().map(str::to_owned)).collect::<Vec<_>>();
     let each = |calls: &[&Argv], read: &dyn Fn(&[Option<&str>]) -> String| {
-        let mut text = String::new();
-        for call in calls {
-            let words = words(call);
-            text.push_str(&read(&words.iter().map(Option::as_deref).collect::<Vec<_>>()));
-        }
+        let of = |call: &&Argv| read(&call.iter().skip(1).map(Option::as_deref).collect::<Vec<_>>());
+        let text: String = calls.iter().map(of).collect();
         (!calls.is_empty()).then_some(text)
     };
     if is_of_make(&file.path) {
@@ -64,9 +60,11 @@ pub(super) fn commands_of(
                 && folder(other) != folder(file)
                 && folder(other).starts_with(folder(file))
         };
-        let says_workspace =
-            calls.iter().flatten().flatten().any(|word| word.starts_with("-w") || word.starts_with("--w"));
-        if file.head.is_empty() && !says_workspace && all.iter().any(|other| is_nearer(&other)) {
+        // Another package's, or those of another folder.
+        let says_where =
+            |word: &String| ["-w", "--w", "-C", "--c", "--p", "--d"].iter().any(|start| word.starts_with(start));
+        let is_elsewhere = calls.iter().flatten().flatten().any(says_where);
+        if file.head.is_empty() && !is_elsewhere && all.iter().any(|other| is_nearer(&other)) {
             return Some(String::new());
         }
         return each(&steered(&|file| file == name), &|words| packages::scripts(&file.head, words, sets));
