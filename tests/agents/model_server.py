@@ -4,7 +4,7 @@
 
 Usage: model_server.py PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}, or of lists of them, which are called at once; the
 next one is chosen by counting the tool results in the conversation, so the server keeps no state. A conversation in which somebody says
-what begins with "INNER" is a subagent's: its script is the value of "inner" of the call that has one. An "item" has more fields for the
+what has a line that begins with "INNER" is a subagent's: its script is the value of "inner" of the call that has one. An "item" has more fields for the
 call; a "session_id" of "last" is the terminal that was opened last. LOG gets the tool results of each request, a line each. Whoever does not show the key "dummy" gets 401.
 """
 
@@ -32,7 +32,7 @@ def script_of(conversation):
     blocks = [block for content in contents if isinstance(content, list) for block in content]
     texts = [content for content in contents if isinstance(content, str)] + [block.get("text") or "" for block in blocks]
     inner = [call["inner"] for call in SCRIPT if isinstance(call, dict) and "inner" in call]
-    return inner[0] if inner and any(text.startswith("INNER") for text in texts) else SCRIPT
+    return inner[0] if inner and any(line.startswith("INNER") for text in texts for line in text.splitlines()) else SCRIPT
 
 
 def in_terminal(call, told):
@@ -126,7 +126,8 @@ class Handler(BaseHTTPRequestHandler):
             parts = [{"text": json.dumps({"reasoning": "x", "model_choice": "flash", "next_speaker": "user"})}]
         else:
             number = self.noted(done)
-            turns = turns_after(number, SCRIPT) if body.get("tools") else []
+            said = [{"role": content.get("role"), "content": content.get("parts", [])} for content in body.get("contents", [])]
+            turns = turns_after(number, script_of(said)) if body.get("tools") else []
             parts = [{"functionCall": {"name": turn["name"], "args": turn["input"]}} for turn in turns] or [{"text": "DONE"}]
         answer = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
                   "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20}, "modelVersion": "fake"}

@@ -23,6 +23,8 @@ struct Client {
     tool: &'static str,
     /// Settings without which it would look for services, below its home.
     settings: (&'static str, fn() -> Value),
+    /// A call that starts a subagent with these words.
+    subagent: fn(&str) -> Value,
 }
 
 const CLIENTS: [Client; 3] = [
@@ -40,6 +42,7 @@ const CLIENTS: [Client; 3] = [
                 "ide": {"enabled": false},
             })
         }),
+        subagent: |words| json!({"name": "invoke_agent", "input": {"agent_name": "generalist", "prompt": words}}),
     },
     Client {
         name: "copilot",
@@ -47,6 +50,11 @@ const CLIENTS: [Client; 3] = [
         program: "copilot/node_modules/@github/copilot-linux-x64/copilot",
         tool: "bash",
         settings: (".copilot/empty.json", || json!({})),
+        subagent: |words| {
+            json!({"name": "task", "input": {
+                "name": "test", "description": "a test", "prompt": words, "agent_type": "general-purpose", "mode": "sync",
+            }})
+        },
     },
     Client {
         name: "opencode",
@@ -67,6 +75,7 @@ const CLIENTS: [Client; 3] = [
                 "permission": {"*": "allow"},
             })
         }),
+        subagent: |words| json!({"name": "task", "input": {"description": "a test", "prompt": words, "subagent_type": "general"}}),
     },
 ];
 
@@ -110,13 +119,20 @@ impl<'c> Set<'c> {
         std::fs::set_permissions(&self.hook, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    /// A call of its shell tool.
+    fn shell(&self, command: &str) -> Value {
+        json!({"name": self.client.tool, "input": {"command": command, "description": "a test"}})
+    }
+
     /// Lets the model call the shell tool for each of these: what it is told.
     fn run(&self, commands: &[&str]) -> Vec<Value> {
-        let calls = commands
-            .iter()
-            .map(|text| json!({"name": self.client.tool, "input": {"command": text, "description": "a test"}}));
+        self.follows(&commands.iter().map(|text| self.shell(text)).collect())
+    }
+
+    /// Lets the model follow a script: what it is told.
+    fn follows(&self, calls: &Value) -> Vec<Value> {
         let (script, log) = (self.site.path().join("script.json"), self.site.path().join("log"));
-        std::fs::write(&script, json!(calls.collect::<Vec<_>>()).to_string()).unwrap();
+        std::fs::write(&script, calls.to_string()).unwrap();
         let _ = std::fs::remove_file(&log);
         let program = repository().join("target/tools").join(self.client.program);
         assert!(program.exists(), "{} is missing: run `make clients`", program.display());
@@ -166,6 +182,47 @@ fn measured(client: &Client) -> BTreeMap<&'static str, String> {
     for command in ["touch allowed; make -n", "rm -rf /etc/bashgate; touch denied"] {
         assert!(records.iter().any(|record| record["detail"]["command"] == command), "{}: {command}", client.title);
     }
+
+    // Several at once: each has its own answer.
+    let denied = "rm -rf /etc/bashgate; touch at-once-denied";
+    let calls: Vec<Value> = (0..3)
+        .map(|number| set.shell(&format!("touch at-once-{number}; make -n")))
+        .chain([set.shell(denied)])
+        .collect();
+    let told = set.follows(&json!([calls]));
+    let ran = (0..3).all(|number| set.ran(&format!("at-once-{number}")));
+    assert!(ran && !set.ran("at-once-denied"), "{}: {told:?}", client.title);
+    rows.insert("several calls at once", "each by its own answer".to_owned());
+
+    // What a subagent calls passes the same hook.
+    let denied = "rm -rf /etc/bashgate; touch inner-denied";
+    let mut call = (client.subagent)("INNER: do what the model says");
+    let ends = (client.name == "gemini").then(|| json!({"name": "complete_task", "input": {"response": "done"}}));
+    let calls = [set.shell("touch inner; make -n"), set.shell(denied)];
+    call["inner"] = calls.into_iter().chain(ends).collect();
+    let told = set.follows(&json!([call, set.shell("touch outer")]));
+    assert!(set.ran("inner") && set.ran("outer") && !set.ran("inner-denied"), "{}: {told:?}", client.title);
+    assert!(set.site.audit().iter().any(|record| record["detail"]["command"] == denied), "{}", client.title);
+    rows.insert("a subagent's call", "gated like any".to_owned());
+    drop(host);
+
+    // The host dies while it is held, and another one goes on.
+    let held = "curl -sL --max-time 1 http://127.0.0.1:9/; touch again";
+    let again = Set::up(client, true, "60");
+    let mut host = again.site.serve();
+    again.site.raise_both("default");
+    let told = std::thread::scope(|scope| {
+        let running = scope.spawn(|| again.run(&[held]));
+        again.site.held(held);
+        host.kill();
+        host = again.site.serve();
+        let id = again.site.held(held);
+        assert!(!again.ran("again"), "{}: it waits", client.title);
+        again.site.cli(["approve", &id]).expect(0);
+        running.join().unwrap()
+    });
+    assert!(again.ran("again"), "{}: {told:?}", client.title);
+    rows.insert("the host starts again while it is held", "held again, then runs".to_owned());
     drop(host);
 
     for (what, answer) in [("a person approves", "approve"), ("a person denies", "deny")] {
@@ -205,11 +262,14 @@ fn measured(client: &Client) -> BTreeMap<&'static str, String> {
     rows
 }
 
-const WHAT: [&str; 9] = [
+const WHAT: [&str; 12] = [
     "no host answers",
     "the host denies",
+    "several calls at once",
+    "a subagent's call",
     "a person approves",
     "a person denies",
+    "the host starts again while it is held",
     "the hook is missing",
     "the hook is killed",
     "the hook ends with 1",

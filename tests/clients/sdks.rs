@@ -27,12 +27,19 @@ fn openai(site: &Site, hook: &str, commands: &[&str]) -> Vec<Value> {
     serde_json::from_str(&Output::of(&mut command, b"").expect(0).stdout).unwrap()
 }
 
+/// A call of the shell tool of Claude's.
+fn bash(command: &str) -> Value {
+    json!({"name": "Bash", "input": {"command": command, "description": "a test"}})
+}
+
 /// The same behind the Claude Agent SDK.
 fn claude(site: &Site, hook: &str, commands: &[&str]) -> Vec<Value> {
-    let calls =
-        commands.iter().map(|text| json!({"name": "Bash", "input": {"command": text, "description": "a test"}}));
+    claude_follows(site, hook, &commands.iter().map(|text| bash(text)).collect())
+}
+
+fn claude_follows(site: &Site, hook: &str, calls: &Value) -> Vec<Value> {
     let (script, log) = (site.path().join("script.json"), site.path().join("log"));
-    std::fs::write(&script, json!(calls.collect::<Vec<_>>()).to_string()).unwrap();
+    std::fs::write(&script, calls.to_string()).unwrap();
     let home = site.path().join("home");
     std::fs::create_dir_all(home.join("tmp")).unwrap();
     let agents = repository().join("tests/agents");
@@ -107,4 +114,44 @@ fn sdks_wait_for_a_person() {
             });
         }
     }
+}
+
+/// The host dies while a command is held, and another one goes on.
+#[test]
+fn sdks_wait_for_another_host() {
+    for (name, agent, run) in CLIENTS {
+        let site = Site::default();
+        let mut host = site.serve();
+        site.raise_both("default");
+        let held = "curl -sL --max-time 1 http://127.0.0.1:9/; touch held";
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| run(&site, &hook(&site, agent), &[held]));
+            site.held(held);
+            host.kill();
+            host = site.serve();
+            let id = site.held(held);
+            assert!(!site.work().join("held").exists(), "{name}: it waits");
+            site.cli(["approve", &id]).expect(0);
+            let told = running.join().unwrap();
+            assert!(site.work().join("held").exists(), "{name}: {told:?}");
+        });
+    }
+}
+
+/// Several calls of one answer, and those of a subagent.
+#[test]
+fn each_call_of_the_claude_sdk_is_gated() {
+    let site = Site::default();
+    let _host = site.serve();
+    let ran = |canary: &str| site.work().join(canary).exists();
+    let denied = |canary: &str| bash(&format!("rm -rf /etc/bashgate; touch {canary}"));
+    let at_once = json!([bash("touch one; make -n"), bash("touch two; make -n"), denied("denied")]);
+    let subagent = json!({
+        "name": "Agent", "inner": [bash("touch inner; make -n"), denied("inner-denied")],
+        "input": {"description": "a test", "prompt": "INNER: do what the model says", "subagent_type": "general-purpose"},
+    });
+    let waits = bash("for i in 1 2 3 4 5 6 7 8; do test -e inner && break; sleep 1; done; sleep 2");
+    let told = claude_follows(&site, &hook(&site, "claude"), &json!([at_once, subagent, waits]));
+    assert!(ran("one") && ran("two") && !ran("denied"), "{told:?}");
+    assert!(ran("inner") && !ran("inner-denied"), "{told:?}");
 }
