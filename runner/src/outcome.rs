@@ -223,9 +223,7 @@ impl RunError {
             Self::Place(error) => error.help(),
             Self::Program(error) => error.help(),
             Self::HoldsPrograms(_) => "give folders below it",
-            Self::NoSandbox(_) => {
-                "install bubblewrap with: apt-get install bubblewrap; `bashgate-run doctor` shows what works here"
-            }
+            Self::NoSandbox(_) => "do what stands behind each; `bashgate-run doctor` shows what works here",
             Self::TooLong { asked: 0, .. } => "leave the time out to get the preset's usual one",
             Self::TooLong { .. } => "ask for less, or run it in the background",
             Self::NoNetwork => "leave out --network, or use another preset",

@@ -739,7 +739,9 @@ fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> R
         Err(why) => {
             let said = live.give_up();
             let why = if said.is_empty() { why } else { format!("{why} ({said})") };
-            Err(unavailable(why, "`bashgate-run doctor` shows what works here"))
+            let may_not = backend == BackendName::Bwrap && !sandbox::works(backend);
+            let help = if may_not { sandbox::NAMESPACES } else { "`bashgate-run doctor` shows what works here" };
+            Err(unavailable(why, help))
         }
     }
 }

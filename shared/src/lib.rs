@@ -3,7 +3,7 @@
 //! From the bottom up: [`command`] (the text of one command), [`shell`] (bash text into a syntax we trust), [`variables`] (which are more than text),
 //! [`programs`] and [`agents`] (what is known about each), [`classify`] (syntax into class, effects and reasons), [`credentials`] (known forms of them), [`protocol`] (requests and responses),
 //! [`seal`] (signing and checking them), [`mailbox`] (names and layout of the shared folder), [`cage`] (the form of a
-//! command that runs in the cage), [`script`] (what is approved about a managed script) and [`checkup`] (what a doctor says).
+//! command that runs in the cage), [`script`] (what is approved about a managed script), [`draft`] (the wish for one) and [`checkup`] (what a doctor says).
 //!
 //! Nothing here does I/O, reads a clock or waits: time, ids and bytes come in as values, so that the same input gives
 //! the same answer in the hook, on the host and in a test.
@@ -15,6 +15,7 @@ pub mod classify;
 pub mod command;
 pub mod credentials;
 pub mod difference;
+pub mod draft;
 mod located;
 pub mod mailbox;
 pub mod object;

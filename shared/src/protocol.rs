@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::classify::paths::ends_in;
 use crate::classify::tool::{MAX_ACTS, ToolAct};
 use crate::command::{CommandError, CommandLine, Digest, is_sha256};
+use crate::draft::{SCRIPT_DRAFT, ScriptDraft};
 use crate::object;
 use crate::script::{self, Manifest, ManifestError};
 use crate::shell::quoted;
@@ -127,6 +128,8 @@ pub enum Request {
     ToolEvent(Box<ToolEvent>),
     /// This command has run.
     BashRan(Box<BashRan>),
+    /// Write a script that does this.
+    ScriptDraft(Box<ScriptDraft>),
 }
 
 impl Request {
@@ -136,6 +139,7 @@ impl Request {
             Self::BashCheck(check) => check.timeout_ms,
             Self::ToolEvent(event) => event.timeout_ms,
             Self::BashRan(ran) => ran.timeout_ms,
+            Self::ScriptDraft(draft) => draft.timeout_ms,
         }
     }
 
@@ -145,6 +149,7 @@ impl Request {
             Self::BashCheck(check) => check.locked,
             Self::ToolEvent(event) => event.locked,
             Self::BashRan(ran) => ran.locked,
+            Self::ScriptDraft(draft) => draft.locked,
         }
     }
 }
@@ -684,6 +689,9 @@ pub enum RequestError {
     /// A field is longer than it may be.
     #[error("the field `{0}` is too long")]
     FieldTooLong(&'static str),
+    /// A field says nothing.
+    #[error("the field `{0}` is empty")]
+    Empty(&'static str),
     /// What a file of evidence is bound by is no digest.
     #[error("a file of evidence has no SHA-256 digest in hexadecimal digits")]
     NoDigest,
@@ -705,6 +713,7 @@ impl RequestError {
             }
             Self::WrongId => "name the file after its request_id",
             Self::FieldTooLong(_) => "shorten it",
+            Self::Empty(_) => "say what is wanted",
             Self::Manifest(_) => "correct the script",
         }
     }
@@ -864,6 +873,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 key_id: wire.key_id.filter(|id| id.len() <= 64),
             })))
         }
+        SCRIPT_DRAFT => Ok(Request::ScriptDraft(Box::new(ScriptDraft::parse(bytes, id)?))),
         other => Err(RequestError::UnknownType(other.chars().take(64).collect())),
     }
 }
@@ -937,7 +947,7 @@ impl Answer {
 pub struct Response {
     /// Allow or deny.
     pub decision: Answer,
-    /// Why, for people and agents; on a denial also what can be done instead.
+    /// Why, for people and agents; on a denial also what can be done instead. Of a script that was asked for, its text.
     pub reason: String,
     /// Version.
     pub v: u32,

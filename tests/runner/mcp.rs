@@ -187,6 +187,7 @@ fn the_tools_are_those_of_the_seeds_and_none_approves() {
         "diff_script",
         "edit_script",
         "find_scripts",
+        "generate_script",
         "get_script",
         "list_scripts",
         "restore_script",
@@ -203,6 +204,9 @@ fn the_tools_are_those_of_the_seeds_and_none_approves() {
     }
     let description = bash["description"].as_str().unwrap();
     assert!(description.contains(&format!("<pwd>{}</pwd>", site.work().display())), "{description}");
+    for said in ["don't persist between calls", "MUST set slow_ok=true", "servers/demos", "Keep commands concise"] {
+        assert!(description.contains(said), "{said}: {description}");
+    }
     let id = client.call("approve_script", &json!({}));
     assert_eq!(client.answer(id)["error"]["code"], -32602);
     let id = client.call("bash", &json!({"command": "ls", "approved": true}));
@@ -212,7 +216,7 @@ fn the_tools_are_those_of_the_seeds_and_none_approves() {
         let name = tool["name"].as_str().unwrap();
         let reads = ["list", "get", "find", "diff", "versions", "jobs", "tail", "validate"];
         let reads = reads.iter().any(|part| name.contains(part));
-        let adds = name == "create_script";
+        let adds = matches!(name, "create_script" | "generate_script");
         assert_eq!(hints["readOnlyHint"], reads, "{name}");
         assert_eq!(hints["destructiveHint"], !reads && !adds, "{name}");
         assert!(tool["title"].is_string() && hints["title"] == tool["title"], "{name}");
@@ -225,9 +229,13 @@ fn the_tools_are_those_of_the_seeds_and_none_approves() {
 fn mistakes_are_told_as_each_revision_wants() {
     let site = Site::default();
     let _host = site.serve();
-    for (revision, as_result) in
-        [("2024-11-05", false), ("2025-03-26", false), ("2025-06-18", false), ("2025-11-25", true)]
-    {
+    for (revision, as_result) in [
+        ("2024-11-05", false),
+        ("2025-03-26", false),
+        ("2025-06-18", false),
+        ("2025-11-25", true),
+        ("2026-07-28", true),
+    ] {
         let mut client = Client::speaking(revision, Who::Root, &site, &[]);
         for (tool, arguments) in [
             ("bash", json!({"command": 1})),
@@ -328,6 +336,7 @@ fn answers_are_structured_as_their_schemas_say() {
         ("bash_tail", json!({"job": job})),
         ("bash_stop", json!({"job": job})),
         ("create_script", json!({"name": "other", "content": "true"})),
+        ("generate_script", json!({"description": "greet"})),
         ("edit_script", json!({"script_id": "greet", "content": "echo hello again\n"})),
         ("script_versions", json!({"script_id": "greet"})),
         ("diff_script", json!({"script_id": "greet"})),
@@ -395,7 +404,7 @@ fn the_bash_tool_runs_behind_the_gate() {
 #[test]
 fn how_long_the_host_may_take_says_nothing_about_a_call() {
     let site = Site::default();
-    site.hook_setting("deadline_s = 300", "deadline_s = 1");
+    site.hook_setting("deadline_s = 300", "deadline_s = 5");
     let _host = site.serve();
     let mut client = Client::start(&site, &[]);
     let command = "python3 -c 'import time; time.sleep(20); print(\"late\")'";
@@ -480,13 +489,40 @@ fn the_stream_stays_whole() {
         client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":7001,\"method\":\"tools/call\",\"params\":[]}");
         client.raw("[".repeat(200_000).as_bytes());
         client.raw(&vec![b'x'; 17 << 20]);
+        client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":7002,\"method\":7}");
         let (text, failed) = client.tool("bash", &json!({"command": "echo a\\\\0b"}));
         assert!(!failed, "{text}");
         let id = client.call("bash", &json!({"command": "echo a\0b"}));
         let answer = client.answer(id);
         assert!(answer["error"].is_object() || answer["result"]["isError"] == true, "{answer:#}");
         assert_eq!(client.tool("bash", &json!({"command": "echo whole"})).0, "whole\n");
+        // Each of them was answered with the code that JSON-RPC has for it.
+        let codes: Vec<_> = client.notices.iter().filter_map(|notice| notice["error"]["code"].as_i64()).collect();
+        assert_eq!(codes, [-32700, -32700, -32700, -32600], "{:#?}", client.notices);
+        assert_eq!(client.answer(7002)["error"]["code"], -32600);
+        assert!(client.answer(7001)["error"].is_object());
     }
+}
+
+/// While a call goes on, a client that gave a token for it hears so.
+#[test]
+fn progress_is_told_under_the_clients_own_token() {
+    let site = Site::default();
+    let _host = site.serve();
+    let mut client = Client::start(&site, &[]);
+    let ask = |token: bool| {
+        let meta = if token { json!({"progressToken": "mine"}) } else { json!({}) };
+        json!({"name": "bash", "arguments": {"command": "sleep 12"}, "_meta": meta})
+    };
+    let ids = [ask(false), ask(true)].map(|call| client.ask("tools/call", &call));
+    for id in ids {
+        assert!(client.answer(id)["result"].is_object());
+    }
+    let told: Vec<&Value> =
+        client.notices.iter().filter(|notice| notice["method"] == "notifications/progress").collect();
+    assert!(told.len() >= 2 && told.iter().all(|notice| notice["params"]["progressToken"] == "mine"), "{told:#?}");
+    let progress: Vec<f64> = told.iter().map(|notice| notice["params"]["progress"].as_f64().unwrap()).collect();
+    assert!(progress.is_sorted_by(|one, next| one < next), "{progress:?}");
 }
 
 #[test]

@@ -107,12 +107,23 @@ fn the_sdk_for_python_does_all_of_it_over_both_transports() {
     sdk(&site, &["http".to_owned(), format!("http://127.0.0.1:{}/mcp", http.port), http.token.clone()]);
 }
 
-/// The inspector's command line, told to find fault with what it sees.
-fn inspector(site: &Site, options: &[&str], target: &[String]) -> Value {
+fn inspector_command(site: &Site, options: &[&str], target: &[String]) -> Command {
     let mut command = Command::new("node");
     command.arg(tool("inspector/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"));
     command.arg("--cli").args(options).args(target).current_dir(site.work()).env("HOME", site.path());
-    let output = Output::of(&mut command, b"");
+    command
+}
+
+fn is_running(text: &str) -> bool {
+    let programs = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = programs.filter_map(|program| std::fs::read(program.path().join("cmdline")).ok());
+    let sleeps = lines.filter(|line| line.starts_with(b"sleep\0"));
+    sleeps.into_iter().any(|line| String::from_utf8_lossy(&line).replace('\0', " ").contains(text))
+}
+
+/// The inspector's command line, told to find fault with what it sees.
+fn inspector(site: &Site, options: &[&str], target: &[String]) -> Value {
+    let output = Output::of(&mut inspector_command(site, options, target), b"");
     serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{options:?}: {output:?}"))
 }
 
@@ -138,18 +149,57 @@ fn the_inspector_lists_and_calls_over_both_transports() {
         "--server-url".to_owned(),
         format!("http://127.0.0.1:{}/mcp", http.port),
     ];
-    for target in [stdio, remote] {
+    for (name, target) in [("one", stdio), ("two", remote)] {
         let listed = inspector(&site, &["--method", "tools/list"], &target);
-        assert_eq!(listed["tools"].as_array().unwrap().len(), 16, "{listed:#}");
+        assert_eq!(listed["tools"].as_array().unwrap().len(), 17, "{listed:#}");
         let call = |options: &[&str]| {
             inspector(&site, &[&["--method", "tools/call", "--tool-name"], options].concat(), &target)
         };
         let ran = call(&["bash", "--tool-arg", "command=echo seen"]);
         assert_eq!(ran["structuredContent"]["output"], "seen\n", "{ran:#}");
-        let made = call(&["create_script", "--tool-arg", "name=one", "--tool-arg", "content=echo 1"]);
+        let made = call(&["create_script", "--tool-arg", &format!("name={name}"), "--tool-arg", "content=echo 1"]);
         assert_eq!(made["structuredContent"]["version"], 1, "{made:#}");
         let scripts = call(&["list_scripts"]);
-        assert_eq!(scripts["structuredContent"]["scripts"][0]["name"], "one", "{scripts:#}");
+        assert_eq!(scripts["structuredContent"]["scripts"][0]["name"], name, "{scripts:#}");
+        let named = &format!("script_id={name}");
+        let looked = call(&["validate_script", "--tool-arg", named]);
+        assert_eq!(looked["structuredContent"]["valid"], true, "{looked:#}");
+        // A person answers each question about a script, and denies the other one.
+        let runs = |answer: &str| {
+            std::thread::scope(|scope| {
+                let running = scope.spawn(|| call(&["run_script", "--tool-arg", named]));
+                let card = until("a card", || site.pending().first().cloned());
+                site.cli([answer, card["id"].as_str().unwrap()]).expect(0);
+                running.join().unwrap()
+            })
+        };
+        let denied = runs("deny");
+        assert_eq!(denied["isError"], true, "{denied:#}");
+        assert_eq!(runs("approve")["structuredContent"]["stdout"], "1\n");
+        let edited = call(&["edit_script", "--tool-arg", named, "--tool-arg", "content=echo 2"]);
+        assert_eq!(edited["structuredContent"]["version"], 2, "{edited:#}");
+        assert_eq!(runs("approve")["structuredContent"]["stdout"], "2\n");
+        let restored = call(&["restore_script", "--tool-arg", named, "--tool-arg", "version=1"]);
+        assert_eq!(restored["structuredContent"]["version"], 3, "{restored:#}");
+        let actions = json!([{"type": "bash.run", "script_id": name}, {"type": "bash.run", "script_id": name}]);
+        let chain = call(&["run_action", "--tool-arg", &format!("actions={actions}")]);
+        assert_eq!(chain["structuredContent"]["steps"][1]["stdout"], "1\n", "{chain:#}");
+        let job = call(&["bash", "--tool-arg", "command=sleep 600", "--tool-arg", "background=true"]);
+        let job = job["structuredContent"]["job"].as_str().unwrap().to_owned();
+        let listed = call(&["bash_jobs"]);
+        assert!(listed.to_string().contains(&job), "{listed:#}");
+        call(&["bash_stop", "--tool-arg", &format!("job={job}")]);
+        // Whoever goes away while it waits takes nothing along.
+        let marker = format!("sleep 60{}{}", name.len(), std::process::id());
+        let options = ["--method", "tools/call", "--tool-name", "bash", "--tool-arg", &format!("command={marker}")];
+        let mut waiting = inspector_command(&site, &options, &target).stdout(Stdio::null()).spawn().unwrap();
+        until("it runs", || is_running(&marker).then_some(()));
+        waiting.kill().unwrap();
+        waiting.wait().unwrap();
+        if name == "one" {
+            until("its end", || (!is_running(&marker)).then_some(()));
+        }
+        call(&["delete_script", "--tool-arg", named]);
     }
 }
 
@@ -187,6 +237,10 @@ fn the_door_of_http_is_shut_for_others() {
     ] {
         let answer = http.ask(&head, &hello);
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{what}: {answer}");
+    }
+    for (body, code) in [("{", "-32700"), ("[]", "-32600"), ("{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":5}", "-32600")] {
+        let answer = http.ask(&head("/mcp", &here, &key), body);
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains(code), "{body}: {answer}");
     }
     let long = http.ask(&head("/mcp", &here, &key), &"x".repeat(17 << 20));
     assert!(long.is_empty() || long.starts_with("HTTP/1.1 413"), "{long}");

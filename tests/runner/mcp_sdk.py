@@ -37,7 +37,7 @@ async def main():
             return structured(result)
 
         tools = (await session.list_tools()).tools
-        assert len(tools) == 16, tools
+        assert len(tools) == 17, tools
         assert (await told("bash", command="echo one"))["output"] == "one\n"
         denied = await call("bash", command="curl https://forbidden.example")
         assert failed(denied), denied
@@ -63,13 +63,12 @@ async def main():
         else:
             raise AssertionError("it does not run")
         waiting.cancel()
-        if sys.argv[1] == "stdio":
-            for _ in range(200):
-                if not running(gone):
-                    break
-                await asyncio.sleep(0.1)
-            else:
-                raise AssertionError("it goes on")
+        for _ in range(200):
+            if not running(gone):
+                break
+            await asyncio.sleep(0.1)
+        else:
+            raise AssertionError("it goes on")
         # Scripts: made, looked at, approved by a person, changed, restored.
         made = await told("create_script", name="greet", content='echo "hello ${who}"\n', variables=["who"], description="greets")
         script = made["id"]

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use bashgate_tests::until;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -102,7 +103,20 @@ fn an_approval_is_for_what_was_shown_whatever_the_files_say() {
     let ground = Ground::new();
     let _host = ground.site.serve();
     let id = ground.create("echo fine", &json!({"name": "fine"}));
-    ground.approved(&id, &json!({}));
+    // What the host says to the one question that is approved, for whoever keeps it.
+    let mailbox = ground.site.path().join("mailbox/default");
+    let answers = mailbox.join("responses");
+    let kept = std::thread::scope(|scope| {
+        let kept = scope.spawn(|| {
+            until("an answer", || {
+                let mut all = fs::read_dir(&answers).ok()?.flatten().map(|entry| entry.path());
+                let one = all.find(|path| path.file_stem().is_some_and(|name| name.len() == 36))?;
+                fs::read(one).ok()
+            })
+        });
+        ground.approved(&id, &json!({}));
+        kept.join().unwrap()
+    });
     let state = ground.path("state/scripts");
     let file = |ending: &str| state.join(format!("{id}.{ending}"));
     let (text, about) = (fs::read_to_string(file("sh")).unwrap(), fs::read_to_string(file("json")).unwrap());
@@ -131,8 +145,24 @@ fn an_approval_is_for_what_was_shown_whatever_the_files_say() {
         std::os::unix::fs::symlink(state.join("evil.sh"), file("sh")).unwrap();
     });
     asked_or_refused("a wider manifest", &|| write("json", &about.replace("\"network\": false", "\"network\": true")));
-    asked_or_refused("more time", &|| {
-        write("json", &about.replace("\"timeout_hard_seconds\": 1800", "\"timeout_hard_seconds\": 1799"));
+    for (what, from, to) in [
+        ("another time", "\"timeout_hard_seconds\": 1800", "\"timeout_hard_seconds\": 1799"),
+        ("a folder to write", "\"paths_write\": []", "\"paths_write\": [\"/srv\"]"),
+        ("a file to read", "\"paths_read\": []", "\"paths_read\": [\"/srv\"]"),
+        ("a program", "\"commands\": []", "\"commands\": [\"python3\"]"),
+    ] {
+        assert!(about.contains(from), "{about}");
+        asked_or_refused(what, &|| write("json", &about.replace(from, to)));
+    }
+    asked_or_refused("the answer to an earlier question", &|| {
+        write("sh", "echo evil");
+        let (requests, answers, kept) = (mailbox.join("requests"), answers.clone(), kept.clone());
+        std::thread::spawn(move || {
+            until("a request", || {
+                let name = fs::read_dir(&requests).ok()?.flatten().map(|entry| entry.file_name()).next()?;
+                fs::write(answers.join(name), &kept).ok()
+            });
+        });
     });
     asked_or_refused("a forged approval in the file", &|| {
         write("sh", "echo evil");
@@ -174,6 +204,36 @@ fn an_approval_is_for_what_was_shown_whatever_the_files_say() {
     ground.site.cli(["scripts", "revoke", "default", &hash[..16]]).expect(0);
     let (_, output) = ground.denied(&id, "no more");
     assert!(output.stdout.contains("no more"), "{output:?}");
+}
+
+/// What is no text of a script: an error that says so, and what was there is as it was.
+#[test]
+fn what_is_no_text_changes_nothing() {
+    let ground = Ground::new();
+    let id = ground.create("echo fine", &json!({"name": "fine"}));
+    let file = ground.path("in/text");
+    for (what, bytes) in [
+        ("10 MB", vec![b'x'; 10 << 20]),
+        ("just too long", vec![b'x'; 64 * 1024 + 1]),
+        ("a NUL byte", b"echo a\0b\n".to_vec()),
+        ("no UTF-8", b"echo \xff\n".to_vec()),
+        ("nothing", Vec::new()),
+    ] {
+        fs::write(&file, bytes).unwrap();
+        let file = file.to_str().unwrap();
+        for call in [vec!["edit", "--json", &id, file], vec!["create", "--json", file, "--name", "other"]] {
+            let told = ground.told(&call, &json!({}));
+            assert!(told["error"].is_string() && told["help"].is_string(), "{what}: {told:#}");
+        }
+    }
+    let long = json!({"name": "other", "content": "x".repeat(10 << 20)});
+    assert!(ground.told(&["create", "--json", "--input"], &long)["error"].is_string());
+    assert!(
+        ground.told(&["edit", "--json", "../../etc/passwd", file.to_str().unwrap()], &json!({}))["error"].is_string()
+    );
+    let about = ground.told(&["show", "--json", &id], &json!({}));
+    assert_eq!((&about["content"], &about["version"]), (&json!("echo fine"), &json!(1)), "{about:#}");
+    assert_eq!(ground.told(&["list", "--json"], &json!({})).as_array().unwrap().len(), 1);
 }
 
 /// A full disk in the middle of a change: an error, and the old version is as it was.

@@ -27,9 +27,13 @@ impl Ground {
 
     /// The scripts' user. The host is root's in any case.
     pub(super) fn of(who: Who) -> Self {
+        Self::on(who, Site::default())
+    }
+
+    /// The same with a host that is configured in another way.
+    pub(super) fn on(who: Who, site: Site) -> Self {
         // Not below /tmp, which a script has for itself.
         let folder = tempfile::Builder::new().prefix("scripts-").tempdir_in("/srv").unwrap();
-        let site = Site::default();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         site.lets_others_in();
         let ground = Self { site, folder, who };
@@ -64,7 +68,7 @@ impl Ground {
             command.arg(self.path("bashgate-run")).env("HOME", self.path("home"));
         }
         command.arg("scripts").args(&arguments[..1]).arg("--state").arg(self.path("state"));
-        if matches!(arguments[0], "run" | "action") {
+        if matches!(arguments[0], "run" | "action" | "generate") {
             command.arg("--config").arg(self.site.hook_toml());
         }
         command.args(&arguments[1..]).current_dir(self.site.work());

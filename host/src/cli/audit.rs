@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use bashgate_shared::draft::SCRIPT_DRAFT;
 use bashgate_shared::protocol::{BASH_RAN, TOOL_EVENT};
 use bashgate_shared::{say, say_aside};
 use serde_json::Value;
@@ -131,6 +132,7 @@ fn words(body: &str) -> String {
         let came_of_it = match text("/detail/type").as_str() {
             BASH_RAN => "reported".to_owned(),
             TOOL_EVENT => format!("{came_of_it} the tool"),
+            SCRIPT_DRAFT => format!("{came_of_it} a script that is to"),
             _ => came_of_it,
         };
         let told = if text("/detail/type") == BASH_RAN { text("/detail/reason") } else { String::new() };

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use bashgate_shared::classify::{Classification, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
+use bashgate_shared::draft::SCRIPT_DRAFT;
 use bashgate_shared::protocol::{Answer, BASH_RAN, ToolCall, WorkspaceName};
 use bashgate_shared::{say, say_aside};
 use serde::Deserialize;
@@ -73,8 +74,8 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
         if past.kind != "decision" {
             return true;
         }
-        // A report of what came of a command decides nothing.
-        if past.detail.get("type").and_then(Value::as_str) == Some(BASH_RAN) {
+        // A report of what came of a command decides nothing, and a script that was written is none yet.
+        if matches!(past.detail.get("type").and_then(Value::as_str), Some(BASH_RAN | SCRIPT_DRAFT)) {
             return true;
         }
         decisions += 1;

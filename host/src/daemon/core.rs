@@ -13,6 +13,7 @@ use super::acting::Acting;
 use super::allowance::Allowance;
 use super::caged::Caged;
 use super::cases::Cases;
+use super::drafts::Drafts;
 use super::heard::Lines;
 use super::inspect::Inspectors;
 use super::outbox::Outbox;
@@ -97,6 +98,8 @@ pub struct Core {
     pub(super) cases: Cases,
     /// Long texts that are being read.
     pub(super) readers: Readers,
+    /// Scripts that are being written.
+    pub(super) drafts: Drafts,
     pub(super) rejects: Rejects,
     pub(super) outbox: Outbox,
     pub(super) inspectors: Inspectors,
@@ -158,6 +161,7 @@ impl Core {
             own_programs,
             cases: Cases::default(),
             readers: Readers::new(events.clone()),
+            drafts: Drafts::new(events.clone()),
             rejects: Rejects::default(),
             outbox: Outbox::new(&config.mailboxes),
             inspectors: Inspectors::new(panel, events),
@@ -372,6 +376,7 @@ impl Core {
                 self.metrics.found(&finding);
                 self.found(id, ask, &finding);
             }
+            Event::Drafted(drafted) => self.is_drafted(*drafted),
             Event::Stored(After::Recorded(id), result) => {
                 fault::here("verdict.recorded");
                 self.answer_is_recorded(id, result.as_ref().err());

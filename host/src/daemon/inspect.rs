@@ -29,6 +29,10 @@ impl Inspectors {
         Self { panel: Arc::new(panel), answers_seen: 0, events }
     }
 
+    pub(super) fn panel(&self) -> Arc<Panel> {
+        self.panel.clone()
+    }
+
     /// True once after the model has answered anything.
     fn has_answered(&mut self) -> bool {
         let answers = self.panel.answers();

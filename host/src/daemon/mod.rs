@@ -8,6 +8,7 @@ mod cards;
 mod cases;
 mod channels;
 mod core;
+mod drafts;
 mod files;
 mod heard;
 mod inspect;
@@ -61,6 +62,8 @@ pub enum Event {
     Read(Box<reading::Unread>, Box<Classification>),
     /// The inspector answered the question of this number about a case.
     Found(CaseId, u32, Finding),
+    /// The model wrote a script, or did not.
+    Drafted(Box<drafts::Drafted>),
     /// A job of the store is done, or is not.
     Stored(After, Result<(), String>),
     /// A person said something in the terminal.

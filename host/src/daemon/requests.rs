@@ -44,7 +44,11 @@ impl Core {
         fault::here("request.arrived");
         let Arrival { workspace, id, taken, at } = arrival;
         let named = (workspace.clone(), id.clone());
-        if self.cases.is_asked(&named) || self.readers.has(&named) || self.outbox.holds(&named) {
+        if self.cases.is_asked(&named)
+            || self.readers.has(&named)
+            || self.drafts.has(&named)
+            || self.outbox.holds(&named)
+        {
             // The first one stands. The answer is bound to its bytes, so another text under this id gets none.
             tracing::info!(%workspace, %id, "a request of this id is being decided; another one is not looked at");
             return;
@@ -135,6 +139,7 @@ impl Core {
                 Err(error) => self.reject(&workspace, id, Some(digest), &format!("{error}; {}", error.help()), at),
             },
             Request::BashRan(ran) => self.bash_ran(workspace, id, digest, &ran, at),
+            Request::ScriptDraft(draft) => self.draft((workspace, id, digest), draft, at),
         }
     }
 

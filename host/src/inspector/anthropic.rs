@@ -4,11 +4,13 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
+use bashgate_shared::draft::ScriptDraft;
 use serde_json::{Value, json};
 
-use super::http::{self, Endpoint, Tokens};
-use super::{Brief, Inspector, reply};
+use super::http::{self, Endpoint, Tokens, Unanswered};
+use super::{Brief, Inspector, draft, reply};
 use crate::policy::Finding;
 
 /// Asks a model over the Messages API.
@@ -30,31 +32,55 @@ impl Anthropic {
             Err(why) => return Finding::NoAnswer { why },
         };
         let body = json!({
-            "model": self.endpoint.model,
             "max_tokens": 1024,
             "thinking": {"type": "disabled"},
             "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": reply::schema()}},
             "system": Brief::SYSTEM,
             "messages": [{"role": "user", "content": message}],
         });
+        match self.post(body, self.endpoint.deadline).await {
+            Ok(text) => reply::finding(&text),
+            Err(unanswered) => unanswered.into(),
+        }
+    }
+
+    async fn write(&self, draft: &ScriptDraft) -> Result<String, String> {
+        let body = json!({
+            "max_tokens": draft::MAX_TOKENS,
+            "thinking": {"type": "disabled"},
+            "system": draft::SYSTEM,
+            "messages": [{"role": "user", "content": draft::message(draft)}],
+        });
+        let text = self.post(body, self.endpoint.deadline * http::WRITING).await.map_err(Unanswered::why)?;
+        draft::script(&text)
+    }
+
+    /// The text of the reply to a question to this model.
+    async fn post(&self, mut body: Value, deadline: Duration) -> Result<String, Unanswered> {
+        if let Some(fields) = body.as_object_mut() {
+            fields.insert("model".to_owned(), json!(self.endpoint.model));
+        }
         let mut headers = vec![("anthropic-version", "2023-06-01".to_owned())];
         if let Some(key) = &self.endpoint.key {
             headers.push(("x-api-key", key.0.clone()));
         }
         let url = format!("{}/v1/messages", self.endpoint.base_url.trim_end_matches('/'));
-        match http::post(&self.client, &url, &headers, &body, self.endpoint.deadline).await {
-            Ok(value) => {
-                self.tokens.add(&value);
-                read(&value)
-            }
-            Err(unanswered) => unanswered.into(),
-        }
+        let value = http::post(&self.client, &url, &headers, &body, deadline).await?;
+        self.tokens.add(&value);
+        read(&value).map_err(Unanswered::by_reply)
     }
 }
 
 impl Inspector for Anthropic {
     fn inspect<'a>(&'a self, brief: &'a Brief) -> Pin<Box<dyn Future<Output = Finding> + Send + 'a>> {
         Box::pin(self.ask(brief))
+    }
+
+    fn write<'a>(
+        &'a self,
+        draft: &'a ScriptDraft,
+    ) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>> {
+        Box::pin(self.write(draft))
     }
 
     fn name(&self) -> &str {
@@ -66,19 +92,19 @@ impl Inspector for Anthropic {
     }
 }
 
-fn read(value: &Value) -> Finding {
+/// The text of a reply, or why it has none.
+fn read(value: &Value) -> Result<String, String> {
     match value.get("stop_reason").and_then(Value::as_str) {
         Some("end_turn" | "stop_sequence") => {}
-        Some("refusal") => return Finding::NoAnswer { why: "the model refused".to_owned() },
-        other => return Finding::NoAnswer { why: format!("its reply ended with `{}`", other.unwrap_or("nothing")) },
+        Some("refusal") => return Err("the model refused".to_owned()),
+        other => return Err(format!("its reply ended with `{}`", other.unwrap_or("nothing"))),
     }
     let blocks = value.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let text: String = blocks
+    let texts = blocks
         .iter()
         .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
-        .filter_map(|block| block.get("text").and_then(Value::as_str))
-        .collect();
-    reply::finding(&text)
+        .filter_map(|block| block.get("text").and_then(Value::as_str));
+    Ok(texts.collect())
 }
 
 #[cfg(test)]
@@ -89,16 +115,10 @@ mod tests {
     fn only_a_whole_text_counts() {
         let value = |stop: &str, text: &str| json!({"stop_reason": stop, "content": [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": text}]});
         let good = r#"{"flagged": false, "reason": "local"}"#;
-        assert!(matches!(read(&value("end_turn", good)), Finding::Clear { .. }));
-        for (stop, text) in [
-            ("refusal", good),
-            ("max_tokens", good),
-            ("tool_use", good),
-            ("end_turn", r#"{"flagged": true"#),
-            ("end_turn", ""),
-        ] {
-            assert!(matches!(read(&value(stop, text)), Finding::NoAnswer { .. }), "{stop} {text}");
+        assert_eq!(read(&value("end_turn", good)).as_deref(), Ok(good));
+        for (stop, text) in [("refusal", good), ("max_tokens", good), ("tool_use", good)] {
+            assert!(read(&value(stop, text)).is_err(), "{stop} {text}");
         }
-        assert!(matches!(read(&json!({})), Finding::NoAnswer { .. }));
+        assert!(read(&json!({})).is_err());
     }
 }

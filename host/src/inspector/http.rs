@@ -60,6 +60,21 @@ pub(super) struct Unanswered {
     unavailable: bool,
 }
 
+impl Unanswered {
+    /// A reply that came and holds nothing that was asked for.
+    pub(super) fn by_reply(why: impl Into<String>) -> Self {
+        Self { why: why.into(), unavailable: false }
+    }
+
+    /// What went wrong.
+    pub(super) fn why(self) -> String {
+        self.why
+    }
+}
+
+/// What a script may take longer to write than a command to look at.
+pub(super) const WRITING: u32 = 4;
+
 impl From<Unanswered> for Finding {
     fn from(Unanswered { why, unavailable }: Unanswered) -> Self {
         if unavailable { Self::Unavailable { why } } else { Self::NoAnswer { why } }

@@ -6,6 +6,7 @@
 pub mod anthropic;
 mod cache;
 mod canary;
+mod draft;
 mod http;
 pub mod offline;
 pub mod openai;
@@ -19,6 +20,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use bashgate_shared::draft::ScriptDraft;
 use tokio::sync::Semaphore;
 
 use crate::policy::Finding;
@@ -29,6 +31,10 @@ pub use prompt::{Brief, ReadAlone};
 pub trait Inspector: Send + Sync {
     /// Looks at one command. Ends within its own deadline.
     fn inspect<'a>(&'a self, brief: &'a Brief) -> Pin<Box<dyn Future<Output = Finding> + Send + 'a>>;
+
+    /// Writes the script that is asked for, or says why it does not. Ends within four times its own deadline.
+    fn write<'a>(&'a self, draft: &'a ScriptDraft)
+    -> Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
 
     /// Its name and model, for cache keys and records.
     fn name(&self) -> &str;
@@ -65,6 +71,18 @@ impl Panel {
     /// How often the model has answered anything.
     pub fn answers(&self) -> u64 {
         self.canary.answers()
+    }
+
+    /// Whether there is a model, which can write as well.
+    pub const fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    /// Has the model write a script. `turn` limits how many calls of one workspace run at once.
+    pub async fn write(&self, draft: &ScriptDraft, turn: &Semaphore) -> Result<String, String> {
+        let Some(model) = &self.model else { return Err("there is no model".to_owned()) };
+        let Ok(_turn) = turn.acquire().await else { return Err("the host is shutting down".to_owned()) };
+        model.write(draft).await
     }
 
     /// Asks the model. `turn` limits how many calls of one workspace run at once.

@@ -88,6 +88,9 @@ _bashgate__run() {
             bashgate__run__subcmd__help__subcmd__scripts,find)
                 cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__find"
                 ;;
+            bashgate__run__subcmd__help__subcmd__scripts,generate)
+                cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__generate"
+                ;;
             bashgate__run__subcmd__help__subcmd__scripts,link)
                 cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__link"
                 ;;
@@ -129,6 +132,9 @@ _bashgate__run() {
                 ;;
             bashgate__run__subcmd__scripts,find)
                 cmd="bashgate__run__subcmd__scripts__subcmd__find"
+                ;;
+            bashgate__run__subcmd__scripts,generate)
+                cmd="bashgate__run__subcmd__scripts__subcmd__generate"
                 ;;
             bashgate__run__subcmd__scripts,help)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help"
@@ -174,6 +180,9 @@ _bashgate__run() {
                 ;;
             bashgate__run__subcmd__scripts__subcmd__help,find)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__find"
+                ;;
+            bashgate__run__subcmd__scripts__subcmd__help,generate)
+                cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__generate"
                 ;;
             bashgate__run__subcmd__scripts__subcmd__help,help)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__help"
@@ -371,7 +380,7 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__help__subcmd__scripts)
-            opts="list find show create edit versions diff restore link unlink delete validate run action"
+            opts="list find show create generate edit versions diff restore link unlink delete validate run action"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -455,6 +464,20 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__find)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__generate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -687,7 +710,7 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__scripts)
-            opts="-h --help list find show create edit versions diff restore link unlink delete validate run action help"
+            opts="-h --help list find show create generate edit versions diff restore link unlink delete validate run action help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -916,8 +939,54 @@ _bashgate__run() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__generate)
+            opts="-h --state --json --config --agent --name --read --write --network --command --variable --new --input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --variable)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__run__subcmd__scripts__subcmd__help)
-            opts="list find show create edit versions diff restore link unlink delete validate run action help"
+            opts="list find show create generate edit versions diff restore link unlink delete validate run action help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1001,6 +1070,20 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__find)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__generate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

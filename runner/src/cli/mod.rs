@@ -21,6 +21,7 @@ use crate::outcome::RunError;
 use crate::permit::Denied;
 use crate::presets::PresetError;
 use crate::sandbox::PlaceError;
+use crate::scripts::drafting::DraftError;
 use crate::scripts::{LibraryError, ScriptError};
 
 /// A Bash tool that is gated and sandboxed.
@@ -92,7 +93,7 @@ macro_rules! failures {
         }
     )+};
 }
-failures!(ConfigError, Denied, JobError, LibraryError, PlaceError, PresetError, RunError, ScriptError);
+failures!(ConfigError, Denied, DraftError, JobError, LibraryError, PlaceError, PresetError, RunError, ScriptError);
 
 /// A text on one line, cut.
 fn one_line(text: &str, most: usize) -> String {

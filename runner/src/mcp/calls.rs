@@ -144,6 +144,7 @@ pub(super) fn order(name: &str, arguments: Map<String, Value>) -> Option<Result<
         "find_scripts" => parsed::<Words>(arguments)
             .map(|words| order(&["scripts", "find", "--json", "--", &words.words], Shown::List("scripts"))),
         "create_script" => Ok(by_input("create", arguments)),
+        "generate_script" => Ok(by_input("generate", arguments)),
         "list_scripts" => {
             parsed::<Nothing>(arguments).map(|_| order(&["scripts", "list", "--json"], Shown::List("scripts")))
         }
@@ -243,9 +244,8 @@ mod tests {
                 .map(|name| (name.to_owned(), of(properties[name]["type"].as_str().unwrap())))
                 .collect();
             assert!(words(&tool.name, &Value::Object(least.clone())).is_ok(), "{}", tool.name);
-            for name in least
-                .keys()
-                .filter(|_| tool.name.starts_with("bash") || tool.name.ends_with("_script") && least.len() == 1)
+            for name in
+                least.keys().filter(|name| tool.name.starts_with("bash") || *name == "script_id" && least.len() == 1)
             {
                 let mut less = least.clone();
                 less.remove(name);

@@ -13,19 +13,20 @@ use std::time::Duration;
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::say_aside;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rustix::fs::OFlags;
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use super::{Server, Settings};
+use super::{Server, Settings, messages};
 
 /// Where the server answers.
 const PATH: &str = "/mcp";
@@ -35,6 +36,8 @@ const CONNECTIONS: usize = 1024;
 const QUIET: Duration = Duration::from_hours(12);
 /// How long the head of a request may take.
 const HEAD_TIME: Duration = Duration::from_secs(10);
+/// How long its body may take.
+const BODY_TIME: Duration = Duration::from_mins(1);
 /// Bytes of chance in a new token.
 const CHANCE: usize = 32;
 /// Shortest and longest token, in characters.
@@ -142,7 +145,16 @@ pub(super) async fn serve(settings: Settings, room: Arc<Semaphore>, door: Door) 
                     } else if request.uri().path() != PATH {
                         plain(StatusCode::NOT_FOUND, "the server is at /mcp\n")
                     } else {
-                        service.handle(request).await
+                        match whole(request).await {
+                            Ok(request) => service.handle(request).await,
+                            Err((status, fault)) => {
+                                let mut response = plain(status, "");
+                                *response.body_mut() = Full::new(Bytes::from(fault.to_string())).boxed();
+                                let kind = header::HeaderValue::from_static("application/json");
+                                response.headers_mut().insert(header::CONTENT_TYPE, kind);
+                                response
+                            }
+                        }
                     };
                     Ok::<_, std::convert::Infallible>(response)
                 }
@@ -152,6 +164,23 @@ pub(super) async fn serve(settings: Settings, room: Arc<Semaphore>, door: Door) 
             let _ = http.serve_connection(TokioIo::new(stream), answer).await;
             drop(permit);
         });
+    }
+}
+
+/// A request with all of its body, which is a message; or how what is none is answered.
+async fn whole(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, (StatusCode, Value)> {
+    let (head, body) = request.into_parts();
+    let too_long = || (StatusCode::PAYLOAD_TOO_LARGE, messages::too_long());
+    let limited = Limited::new(body, super::MAX_MESSAGE_BYTES);
+    let body = match tokio::time::timeout(BODY_TIME, limited.collect()).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(_)) => return Err(too_long()),
+        Err(_) => return Err((StatusCode::REQUEST_TIMEOUT, messages::too_long())),
+    };
+    let fault = (head.method == Method::POST).then(|| messages::fault_of(&body)).flatten();
+    match fault {
+        Some(fault) => Err((StatusCode::BAD_REQUEST, fault)),
+        None => Ok(Request::from_parts(head, Full::new(body))),
     }
 }
 

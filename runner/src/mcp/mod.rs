@@ -7,6 +7,7 @@
 mod calls;
 mod http;
 mod logging;
+mod messages;
 mod tools;
 
 use std::collections::HashMap;
@@ -29,7 +30,7 @@ use crate::registry::Stop;
 
 /// Most calls at a time.
 const MAX_CALLS: usize = 256;
-/// Longest message of a client over HTTP, in bytes.
+/// Longest message of a client, in bytes.
 const MAX_MESSAGE_BYTES: usize = 16 << 20;
 /// Most of what a call may say, in bytes: its output is cut far below.
 const MAX_OUTPUT_BYTES: u64 = 64 << 20;
@@ -37,6 +38,9 @@ const MAX_OUTPUT_BYTES: u64 = 64 << 20;
 const STOPPING: Duration = Duration::from_secs(15);
 /// How often a client that asks for it hears that a call goes on: a person may have to be asked.
 const PROGRESS: Duration = Duration::from_secs(5);
+
+/// How long the last answers may take to be read when a client is gone.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 use logging::{Log, SetLevel, Weight};
 
@@ -89,8 +93,12 @@ pub fn serve(settings: Settings, door: Option<Door>) -> io::Result<()> {
             };
         }
         let server = Server::new(settings, room);
-        let running = server.serve(rmcp::transport::stdio()).await.map_err(io::Error::other)?;
-        running.waiting().await.map(Some).map_err(io::Error::other)
+        let (transport, writing) = messages::between(tokio::io::stdin(), tokio::io::stdout());
+        let running = server.serve(transport).await.map_err(io::Error::other)?;
+        let ended = running.waiting().await.map(Some).map_err(io::Error::other);
+        // Behind a client that does not read, nobody waits.
+        let _ = tokio::time::timeout(LAST_WORDS, writing).await;
+        ended
     });
     // Calls that still run end with this process.
     runtime.shutdown_background();
@@ -256,7 +264,7 @@ impl Server {
         let mut options = settings.state.clone();
         match words.iter().map(String::as_str).take(2).collect::<Vec<_>>().as_slice() {
             ["exec", ..] => options.extend(settings.exec.iter().cloned()),
-            ["scripts", "run" | "action"] => options.extend(settings.scripts_run.iter().cloned()),
+            ["scripts", "run" | "action" | "generate"] => options.extend(settings.scripts_run.iter().cloned()),
             _ => {}
         }
         all.splice(subcommands.min(all.len())..subcommands.min(all.len()), options);

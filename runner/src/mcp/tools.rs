@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use bashgate_shared::draft::MAX_TASK_BYTES;
 use bashgate_shared::script::{MAX_ENTRIES, MAX_NAME_CHARS, MAX_TEXT_BYTES, MAX_TIMEOUT_S};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
@@ -33,6 +34,8 @@ enum Hints {
     Reads,
     /// It adds, and what was there stays.
     Adds,
+    /// The same, with what somebody outside of this machine may have said.
+    Asks,
     /// It ends or removes something that is kept here, or what was kept longest.
     Removes,
     /// It may do whatever a command may do.
@@ -52,7 +55,7 @@ MUST set slow_ok=true for potentially slow commands: builds, downloads, installs
 IMPORTANT: Keep commands concise. A command of more than 120,000 bytes is refused.
 For complex scripts, write them to a file first and then execute the file.";
 
-const OFFERS: [Offer; 16] = [
+const OFFERS: [Offer; 17] = [
     Offer {
         name: "bash",
         title: "Run a command",
@@ -158,6 +161,29 @@ const OFFERS: [Offer; 16] = [
         },
         output: made,
         hints: Hints::Adds,
+    },
+    Offer {
+        name: "generate_script",
+        title: "Have a script written",
+        description: "Have the host's model write a script from words that say what it is to do, where none that does it is kept. What it may reach is read out of its text, and never more than is named here. A person is asked when it first runs.",
+        input: || {
+            let properties = json!({
+                "description": {"type": "string", "minLength": 1, "maxLength": MAX_TASK_BYTES, "description": "What it is to do"},
+                "name": {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS, "description": "Its name; made of the description if left out"},
+                "capabilities": capabilities("The most that it may be given; a list that is left out is left to its text, and network is only given where it is named"),
+                "variables": {"type": "array", "maxItems": MAX_ENTRIES, "items": {"type": "string"}, "description": "Names that each run has a value for"},
+                "new": {"type": "boolean", "description": "Also where one that does it is kept (default: false)"},
+            });
+            (properties, &["description"])
+        },
+        output: || {
+            let more = json!({
+                "generated": {"type": "boolean", "description": "False where nothing was written: see `existing`"},
+                "existing": list_of(&about(), "Those that are kept and do it"),
+            });
+            (with(made().0, more), &[])
+        },
+        hints: Hints::Asks,
     },
     Offer {
         name: "edit_script",
@@ -410,9 +436,10 @@ impl Hints {
     fn annotations(self, title: &str) -> ToolAnnotations {
         ToolAnnotations::with_title(title)
             .read_only(self == Self::Reads)
+            // One that asks and one that adds leave all as it was.
             .destructive(matches!(self, Self::Removes | Self::Acts))
             .idempotent(self == Self::Reads)
-            .open_world(self == Self::Acts)
+            .open_world(matches!(self, Self::Acts | Self::Asks))
     }
 }
 

@@ -224,6 +224,16 @@ mod tests {
             ("runner-build", "cargo install x", Some(RefusedBy::Preset)),
             ("runner-build", "go install ./...", Some(RefusedBy::Preset)),
             ("runner-build", "npm ci", Some(RefusedBy::Preset)),
+            (
+                "runner-readonly",
+                "find . -name x; tail f; tree; file f; stat f; pwd; which ls; type ls; wc f; echo x",
+                None,
+            ),
+            (
+                "runner-build",
+                "pip list; pip show x; cargo check; cargo build; go build; go test; go vet; make; npm test; ls",
+                None,
+            ),
         ] {
             assert_eq!(verdict(preset, text), want, "{preset}: {text}");
         }
@@ -239,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_long_command_is_refused_with_advice() {
-        let long = format!("echo {}", "x".repeat(240_000));
+        let long = format!("echo {}", "x".repeat(131_067));
         let rules = Presets::built_in().for_agent(None, Some("phoenix")).unwrap().rules;
         let command = CommandLine::parse(long).unwrap();
         let found = classify(&command, &Surroundings::default());

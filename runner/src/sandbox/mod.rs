@@ -234,6 +234,11 @@ pub struct Nest {
     pub tmp: Option<OwnTmp>,
 }
 
+/// What lets bubblewrap make namespaces, where it may not.
+pub const NAMESPACES: &str = "install bubblewrap, and let it make namespaces: as root in a container with `--cap-add SYS_ADMIN --security-opt \
+     seccomp=unconfined`, as an ordinary user with `--security-opt seccomp=unconfined`, on a machine of your own with \
+     `sysctl kernel.unprivileged_userns_clone=1` or `kernel.apparmor_restrict_unprivileged_userns=0`";
+
 /// True where a sandbox of this kind is known to start for a run that asks for nothing.
 pub fn works(backend: BackendName) -> bool {
     backend == BackendName::Bwrap && bwrap::works()
@@ -244,11 +249,9 @@ pub fn prepare(backend: BackendName, wanted: &Wanted, run_as: RunAs) -> Result<N
     if wanted.listed.is_some() && backend != BackendName::Bwrap {
         return Err(Unavailable {
             backend,
-            why: "it cannot keep a run to listed programs".to_owned(),
-            help: "install bubblewrap, and let it make namespaces: as root in a container with `--cap-add SYS_ADMIN --security-opt \
-                   seccomp=unconfined`, as an ordinary user with `--security-opt seccomp=unconfined`, on a machine of your own with \
-                   `sysctl kernel.unprivileged_userns_clone=1` or `kernel.apparmor_restrict_unprivileged_userns=0`; \
-                   `bashgate-run doctor` says whether it works",
+            why: "it cannot keep a run to listed programs: the loader that they need would run any other file"
+                .to_owned(),
+            help: NAMESPACES,
         });
     }
     let mut nest = match backend {

@@ -15,6 +15,7 @@ use bashgate_shared::protocol::RequestId;
 use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest, ManifestError};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::job::Jobs;
 
@@ -105,6 +106,14 @@ pub enum LibraryError {
     /// There is no such script.
     #[error("there is no script `{0}`")]
     Unknown(String),
+    /// None that can be read has this name, and there are some that cannot be.
+    #[error("there is no script `{named}` among those that can be read; {damaged} are damaged")]
+    UnknownBesideDamaged {
+        /// The name.
+        named: String,
+        /// How many are damaged.
+        damaged: usize,
+    },
     /// Several have this name.
     #[error("several scripts have the name `{0}`")]
     SeveralOf(String),
@@ -172,6 +181,9 @@ impl LibraryError {
         match self {
             Self::NoHome => "name a folder with --state DIR",
             Self::Unknown(_) => "`bashgate-run scripts list` shows which there are",
+            Self::UnknownBesideDamaged { .. } => {
+                "`bashgate-run scripts list` shows which there are, and what is wrong with those that are damaged"
+            }
             Self::SeveralOf(_) => "name it by its id",
             Self::Manifest(_) | Self::Text(_) => "correct it, then create it again",
             Self::Full => "delete some",
@@ -381,8 +393,9 @@ impl Library {
         match (found.next(), found.next()) {
             (Some(script), None) => Ok(script),
             (Some(_), Some(_)) => Err(LibraryError::SeveralOf(named.to_owned())),
-            // It may be one that cannot be read.
-            (None, _) => Err(wrong.into_iter().next().unwrap_or_else(|| LibraryError::Unknown(named.to_owned()))),
+            (None, _) if wrong.is_empty() => Err(LibraryError::Unknown(named.to_owned())),
+            // It may be one of those that cannot be read.
+            (None, _) => Err(LibraryError::UnknownBesideDamaged { named: named.to_owned(), damaged: wrong.len() }),
         }
     }
 
@@ -433,8 +446,11 @@ impl Library {
             Ok(script) if !script.about.automation_ids.is_empty() => {
                 return Err(LibraryError::InUse(script.about.automation_ids));
             }
-            // What is damaged is of no use to anybody; who it was is told by its id.
-            Err(LibraryError::Damaged { .. }) => None,
+            // What is damaged is of no use to anybody but to whoever has noted that he uses it; who it was is told by its id.
+            Err(LibraryError::Damaged { .. }) => match self.users_of_damaged(&id) {
+                users if users.is_empty() => None,
+                users => return Err(LibraryError::InUse(users)),
+            },
             script => Some(script?),
         };
         // Without the first file there is no script.
@@ -449,6 +465,14 @@ impl Library {
             }
         }
         Ok(script.map_or_else(|| (id, "damaged".to_owned()), |script| (script.id, script.about.manifest.name)))
+    }
+
+    /// The automations that use a script of which only the first file can be read.
+    fn users_of_damaged(&self, id: &str) -> Vec<String> {
+        let about = read_capped(&self.file(id, "json"), MAX_ABOUT_BYTES).ok();
+        let about = about.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let users = about.as_ref().and_then(|about| about.get("automation_ids")?.as_array());
+        users.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     /// The id of a script that is named by id or name.
@@ -625,5 +649,22 @@ mod tests {
         assert!(matches!(library.get(&one.id), Err(LibraryError::Damaged { .. })));
         let (scripts, wrong) = library.list().unwrap();
         assert_eq!((scripts.len(), wrong.len()), (0, 1));
+        assert!(matches!(library.get("no such"), Err(LibraryError::UnknownBesideDamaged { damaged: 1, .. })));
+        for content in [vec![b'x'; 10 << 20], b"echo \0".to_vec()] {
+            std::fs::write(&text, content).unwrap();
+            assert!(matches!(library.get(&one.id), Err(LibraryError::Damaged { .. })));
+        }
+    }
+
+    #[test]
+    fn a_damaged_script_that_is_used_stays() {
+        let (folder, library) = library();
+        for (ending, stays) in [("sh", true), ("json", false)] {
+            let one = library.create("echo 1", Manifest::named("one"), "", Author::User).unwrap();
+            library.link(&one.id, "nightly", true).unwrap();
+            std::fs::write(folder.path().join("state/scripts").join(format!("{}.{ending}", one.id)), [0xff]).unwrap();
+            let deleted = library.delete(&one.id);
+            assert_eq!(matches!(deleted, Err(LibraryError::InUse(_))), stays, "{ending}: {deleted:?}");
+        }
     }
 }

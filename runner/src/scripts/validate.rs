@@ -1,18 +1,17 @@
 //! What can be said about a script before it runs: whether bash can read it, where its values land, what it uses that its
 //! manifest does not give, and what shellcheck finds. Advice: what holds is the sandbox, and who decides is a person.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use bashgate_shared::classify::{CommandClass, Effects, Surroundings, classify, paths};
-use bashgate_shared::command::CommandLine;
+use bashgate_shared::classify::Effects;
 use bashgate_shared::programs::{self as tables, Runs};
 use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest};
 use serde::{Deserialize, Serialize};
 
 use super::template::{self, Template};
+use super::used::{OWN, THERE, Used, is_below};
 use crate::called::{self, Called, Limits};
 use crate::sandbox::Listed;
 
@@ -110,10 +109,23 @@ fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Objection>) {
             found.push(finding(Level::Warning, None, message));
         }
     }
-    if let Err(error) = Listed::of("/bin/bash", &given.commands, given.network) {
-        found.push(finding(Level::Error, None, format!("{error}; {}", error.help())));
-    }
     let reachable = || given.paths_read.iter().chain(&given.paths_write);
+    match Listed::of("/bin/bash", &given.commands, given.network) {
+        Err(error) => found.push(finding(Level::Error, None, format!("{error}; {}", error.help()))),
+        // What is given cannot be executed.
+        Ok(listed) => {
+            for place in reachable().filter(|place| listed.names().any(|name| Path::new(name).starts_with(place))) {
+                let message = format!("{place:?} holds programs that it may run; give folders below it");
+                found.push(finding(Level::Error, None, message));
+            }
+        }
+    }
+    for place in reachable() {
+        if let Some(link) = Path::new(place).ancestors().find(|above| above.is_symlink()) {
+            let message = format!("{place:?} goes through the link {}; name where it leads", link.display());
+            found.push(finding(Level::Error, None, message));
+        }
+    }
     if let Some(folder) =
         manifest.working_directory.as_ref().filter(|folder| !reachable().any(|place| is_below(folder, place)))
     {
@@ -123,50 +135,41 @@ fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Objection>) {
     for place in reachable().filter(|place| !Path::new(place).exists()) {
         found.push(finding(Level::Warning, None, format!("{place:?} is not there")));
     }
-    let Ok(command) = CommandLine::parse(text) else { return };
-    let around = Surroundings { cwd: manifest.working_directory.clone(), ..Surroundings::default() };
-    let seen = classify(&command, &around);
-    if !seen.understood {
-        let message = format!("which programs it uses cannot be told: {}", seen.reason);
-        found.push(finding(Level::Info, None, message));
-        return;
-    }
-    let own: BTreeSet<String> = functions(&command);
-    // One that is only known when it runs may be any.
-    let is_open = seen.calls.iter().any(|call| call.first().is_none_or(Option::is_none));
-    let used: BTreeSet<&str> = seen
-        .calls
-        .iter()
-        .filter_map(|call| call.first()?.as_deref())
-        .map(|program| program.rsplit('/').next().unwrap_or(program))
-        .filter(|name| !tables::is_builtin(name) && !own.contains(*name) && *name != "bash")
-        .collect();
-    for name in used.iter().filter(|name| !given.commands.iter().any(|given| given == *name)) {
+    let used = match Used::of(text, manifest.working_directory.clone()) {
+        Ok(used) => used,
+        Err(why) => {
+            let message = format!("which programs it uses cannot be told: {why}");
+            found.push(finding(Level::Info, None, message));
+            return;
+        }
+    };
+    for name in used.programs.iter().filter(|name| !given.commands.contains(name)) {
         found.push(finding(Level::Warning, None, format!("it uses `{name}`, which is not among its commands")));
     }
-    let is_network = seen.class == CommandClass::Network;
-    if !given.network && is_network {
-        found.push(finding(Level::Warning, None, format!("it looks as if it needs network: {}", seen.reason)));
+    if let Some(why) = used.network.as_ref().filter(|_| !given.network) {
+        found.push(finding(Level::Warning, None, format!("it looks as if it needs network: {why}")));
     }
-    undeclared_places(&seen.effects, manifest, found);
+    undeclared_places(&used.effects, manifest, found);
     // A program that starts others may need what no text names.
-    let starts_others =
-        used.iter().any(|name| tables::row(name).is_none_or(|row| row.runs != Runs::Nothing || !row.starts.is_empty()));
-    if is_open || starts_others {
+    let starts_others = used
+        .programs
+        .iter()
+        .any(|name| tables::row(name).is_none_or(|row| row.runs != Runs::Nothing || !row.starts.is_empty()));
+    if used.is_open || starts_others {
         return;
     }
-    for name in given.commands.iter().filter(|name| !used.contains(name.as_str())) {
+    for name in given.commands.iter().filter(|name| !used.programs.contains(*name)) {
         found.push(finding(Level::Info, None, format!("it may run `{name}` and does not")));
     }
-    if given.network && !is_network {
+    if given.network && used.network.is_none() {
         found.push(finding(Level::Info, None, "it has network, and nothing in it reaches the network"));
     }
-    let named: Vec<&String> = places(&seen.effects).collect();
     for (what, folder) in
         given.paths_read.iter().map(|path| ("read", path)).chain(given.paths_write.iter().map(|path| ("write", path)))
     {
+        let is_named = used.places().any(|path| is_below(path, folder) || is_below(folder, path));
         // Where values come in, any place may be meant.
-        if manifest.variables.is_empty() && !named.iter().any(|path| is_below(path, folder) || is_below(folder, path)) {
+        if manifest.variables.is_empty() && !is_named {
             found.push(finding(Level::Info, None, format!("it may {what} {folder:?} and does not name it")));
         }
     }
@@ -177,18 +180,11 @@ pub fn can_run(found: &[Objection]) -> bool {
     !found.iter().any(|finding| finding.level == Level::Error)
 }
 
-/// All places that a text names.
-fn places(effects: &Effects) -> impl Iterator<Item = &String> {
-    effects.reads.iter().chain(&effects.writes).chain(&effects.named).chain(&effects.runs)
-}
-
 /// Places outside of what it may reach.
 fn undeclared_places(effects: &Effects, manifest: &Manifest, found: &mut Vec<Objection>) {
-    // The system's own are there for all, and a folder of its own below /tmp.
-    const THERE: &[&str] = &["/usr", "/bin", "/lib", "/lib64", "/dev", "/proc", "/tmp", "/etc"];
     let given = &manifest.capabilities;
     let own = |all: &[&'static str]| all.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
-    let writable = [given.paths_write.clone(), own(&["/tmp", "/dev"])].concat();
+    let writable = [given.paths_write.clone(), own(OWN)].concat();
     let readable = [given.paths_read.clone(), given.paths_write.clone(), own(THERE)].concat();
     for (does, may, paths, there) in
         [("writes", "write", &effects.writes, writable), ("reads", "read", &effects.reads, readable)]
@@ -199,19 +195,6 @@ fn undeclared_places(effects: &Effects, manifest: &Manifest, found: &mut Vec<Obj
             found.push(finding(Level::Warning, None, message));
         }
     }
-}
-
-/// True for a path in a folder, and for the folder itself.
-fn is_below(path: &str, folder: &str) -> bool {
-    // Whatever stands in the text without a folder is below the root as well.
-    folder == "/" || paths::is_within(path, folder)
-}
-
-fn functions(command: &CommandLine) -> BTreeSet<String> {
-    use bashgate_shared::shell::{Shell, read};
-    let Ok(document) = read(command.text(), Shell::Bash) else { return BTreeSet::new() };
-    let commands = document.script.steps.iter().flat_map(|step| &step.pipeline);
-    commands.filter_map(|command| Some(command.as_function()?.name.clone())).collect()
 }
 
 /// One remark of `shellcheck --format json1`.
@@ -328,6 +311,8 @@ mod tests {
         has(&messages("echo x", |m| m.capabilities.network = true), "Info it has network, and nothing");
         has(&messages("ls", may(&[], &[], &["true", "pandoc"])), "`pandoc` is not known here");
         has(&messages("ls", may(&["/srv/nosuch"], &[], &["ls"])), "Warning \"/srv/nosuch\" is not there");
+        has(&messages("ls", may(&["/usr"], &[], &["ls"])), "Error \"/usr\" holds programs");
+        has(&messages("ls", may(&["/bin"], &[], &["ls"])), "Error \"/bin\" goes through the link /bin");
         has(&messages("ls", |m| m.working_directory = Some("/srv".to_owned())), "Error it starts in \"/srv\"");
         let folder = tempfile::tempdir_in("/srv").unwrap();
         let here = folder.path().to_str().unwrap();

@@ -131,9 +131,14 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["chown", "chgrp", "chattr", "setfacl"], "changes who may use a file", Kind::Local, CHANGES)
         .traits(&[Trait::ChangesFiles, Trait::NamesOnly])
         .not_safe(&["chown root a", "chattr +i a"]),
-    Program::new(&["install", "rename"], "changes files", Kind::Local, CHANGES)
+    Program::new(&["install"], "changes files", Kind::Local, CHANGES)
+        .runs(Runs::Named)
         .traits(&[Trait::ChangesFiles])
-        .not_safe(&["install a b"]),
+        .not_safe(&["install a b", "install -s --strip-program=x a b"]),
+    Program::new(&["rename", "prename", "file-rename"], "renames files as code in Perl says", Kind::Local, CHANGES)
+        .runs(Runs::Code)
+        .traits(&[Trait::ChangesFiles])
+        .not_safe(&["rename s/a/b/ a", "rename 'system(1)' a"]),
     Program::new(&["mkfifo", "mknod"], "makes pipes and devices", Kind::Local, CHANGES)
         .traits(&[Trait::ChangesFiles, Trait::MakesPipes])
         .not_safe(&["mkfifo x", "mknod x p"]),

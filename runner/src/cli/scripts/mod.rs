@@ -2,6 +2,7 @@
 
 mod action;
 mod edit;
+mod generate;
 mod run;
 mod versions;
 
@@ -51,6 +52,8 @@ enum Act {
     },
     /// Keep a new script; its text comes from a file, or from standard input.
     Create(edit::Create),
+    /// Have the host's model write a script, from words that say what it is to do. Nobody has approved it then.
+    Generate(generate::Generate),
     /// Make the next version of a script; what is not named stays as it is, and the version before is kept.
     Edit(edit::Edit),
     /// List the versions of a script that are kept, oldest first.
@@ -140,6 +143,7 @@ impl Scripts {
             | Act::Delete { kept, .. }
             | Act::Validate { kept, .. } => kept.json,
             Act::Create(create) => create.kept.json,
+            Act::Generate(generate) => generate.kept.json,
             Act::Edit(edit) => edit.kept.json,
             Act::Versions(versions) => versions.kept.json,
             Act::Diff(diff) => diff.kept.json,
@@ -152,6 +156,7 @@ impl Scripts {
             Act::Find { kept, words } => search(&kept, &words.join(" ")),
             Act::Show { kept, script } => show(&kept, &script),
             Act::Create(create) => create.run(),
+            Act::Generate(generate) => generate.run(),
             Act::Edit(edit) => edit.run(),
             Act::Versions(versions) => versions.run(),
             Act::Diff(diff) => diff.run(),
