@@ -4,7 +4,7 @@
 
 Usage: model_server.py PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}, or of lists of them, which are called at once; the
 next one is chosen by counting the tool results in the conversation, so the server keeps no state. A conversation in which somebody says
-what has a line that begins with "INNER" is a subagent's: its script is the value of "inner" of the call that has one. An "item" has more fields for the
+what begins with "INNER" is a subagent's: its script is the value of "inner" of the call that has one. An "item" has more fields for the
 call; a "session_id" of "last" is the terminal that was opened last. LOG gets the tool results of each request, a line each. Whoever does not show the key "dummy" gets 401.
 """
 
@@ -26,13 +26,13 @@ def turns_after(count, script):
     return []
 
 
-def script_of(conversation):
-    """The script of a conversation, by what was said in it."""
+def script_of(conversation, by_line=False):
+    """The script of a conversation, by what was said in it: some clients put words of their own before those that start a subagent."""
     contents = [said.get("content") for said in conversation if said.get("role") == "user"]
     blocks = [block for content in contents if isinstance(content, list) for block in content]
     texts = [content for content in contents if isinstance(content, str)] + [block.get("text") or "" for block in blocks]
     inner = [call["inner"] for call in SCRIPT if isinstance(call, dict) and "inner" in call]
-    return inner[0] if inner and any(line.startswith("INNER") for text in texts for line in text.splitlines()) else SCRIPT
+    return inner[0] if inner and any(part.startswith("INNER") for text in texts for part in (text.splitlines() if by_line else [text])) else SCRIPT
 
 
 def in_terminal(call, told):
@@ -97,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
     def chat(self, body):
         done = [message for message in body.get("messages", []) if message.get("role") == "tool"]
         number = self.noted(done)
-        turns = turns_after(number, script_of(body.get("messages", []))) if body.get("tools") else []
+        turns = turns_after(number, script_of(body.get("messages", []), by_line=True)) if body.get("tools") else []
         calls = [{"index": at, "id": f"call_{number + at:04}", "type": "function",
                   "function": {"name": turn["name"], "arguments": json.dumps(turn["input"])}} for at, turn in enumerate(turns)]
         delta = {"role": "assistant", "content": None, "tool_calls": calls} if calls else {"role": "assistant", "content": "DONE"}
