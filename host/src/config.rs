@@ -12,6 +12,9 @@ use bashgate_shared::shell::Shell;
 use serde::Deserialize;
 
 use crate::chat::settings::{self as channels, ChatFile};
+use crate::egress;
+use crate::egress::addresses::Network;
+use crate::egress::hosts::Entry;
 use crate::inspector::Endpoint;
 use crate::inspector::Key;
 use crate::policy::cage::{Cage, OnAsk, OnInspect};
@@ -76,6 +79,8 @@ pub struct Config {
     pub workspaces: BTreeMap<WorkspaceName, WorkspaceSettings>,
     /// Where people are asked, besides the host's own terminal.
     pub chat: BTreeMap<String, channels::Settings>,
+    /// The way out of containers that have no network; none, where nobody turned it on.
+    pub egress: Option<egress::Settings>,
     /// Whose an account is, in channels, on the page or in the terminal: the person's name, by the account.
     pub people: BTreeMap<String, String>,
 }
@@ -103,6 +108,8 @@ pub struct WorkspaceSettings {
     pub on_inspect: OnInspect,
     /// What happens to a command that a person would be asked about.
     pub on_ask: OnAsk,
+    /// Hosts that it may reach through the host, besides those of all.
+    pub egress: Vec<Entry>,
     shell: Option<String>,
 }
 
@@ -209,7 +216,33 @@ struct File {
     #[serde(default)]
     chat: BTreeMap<String, ChatFile>,
     #[serde(default)]
+    egress: EgressFile,
+    #[serde(default)]
     people: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct EgressFile {
+    enabled: bool,
+    folder: PathBuf,
+    hosts: Vec<Entry>,
+    private: Vec<Network>,
+    up_mib_per_hour: i64,
+    down_mib_per_hour: i64,
+}
+
+impl Default for EgressFile {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            folder: "egress".into(),
+            hosts: Vec::new(),
+            private: Vec::new(),
+            up_mib_per_hour: 256,
+            down_mib_per_hour: 8192,
+        }
+    }
 }
 
 fn state() -> PathBuf {
@@ -408,6 +441,8 @@ impl Config {
             ("audit.keep_records", parsed.audit.keep_records, 0, i64::MAX),
             ("limits.rescan_ms", parsed.limits.rescan_ms, 10, 60_000),
             ("limits.poll_ms", parsed.limits.poll_ms, 1, 60_000),
+            ("egress.up_mib_per_hour", parsed.egress.up_mib_per_hour, 1, 1_000_000),
+            ("egress.down_mib_per_hour", parsed.egress.down_mib_per_hour, 1, 1_000_000),
         ];
         if let Some((key, value, least, most)) =
             numbers.iter().find(|(_, value, least, most)| value < least || value > most)
@@ -477,6 +512,13 @@ impl Config {
             services: parsed.services,
             workspaces: parsed.workspaces,
             chat,
+            egress: parsed.egress.enabled.then(|| egress::Settings {
+                folder: folder.join(parsed.egress.folder),
+                hosts: parsed.egress.hosts,
+                private: parsed.egress.private,
+                up_bytes_per_hour: count(parsed.egress.up_mib_per_hour) << 20,
+                down_bytes_per_hour: count(parsed.egress.down_mib_per_hour) << 20,
+            }),
             people,
         })
     }

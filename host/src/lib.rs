@@ -8,6 +8,7 @@
 //! [`cli`].
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+mod allowance;
 pub mod approval;
 pub mod audit;
 pub mod authority;
@@ -18,6 +19,7 @@ pub mod clock;
 pub mod config;
 pub mod control;
 pub mod daemon;
+pub mod egress;
 pub mod fault;
 pub mod inspector;
 pub mod intake;

@@ -9,6 +9,7 @@ mod bound;
 mod called;
 pub mod cli;
 pub mod doctor;
+pub mod egress;
 pub mod environment;
 pub mod gate;
 pub mod git;

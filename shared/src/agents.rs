@@ -66,6 +66,8 @@ pub struct Packaged {
     pub variables: &'static [&'static str],
     /// The file in the home folder that logs it in, if it has one.
     pub login: Option<&'static str>,
+    /// Hosts without which it does nothing: the model's, and those that log it in. What else it tries (telemetry, updates) it does without.
+    pub hosts: &'static [&'static str],
 }
 
 /// A file in which an agent's hooks are written down.
@@ -273,6 +275,7 @@ const CLAUDE: AgentRow = AgentRow {
         program: "claude",
         variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"],
         login: Some(".claude/.credentials.json"),
+        hosts: &["api.anthropic.com", "platform.claude.com"],
     },
     places: &[
         Place {
@@ -347,6 +350,7 @@ const CODEX: AgentRow = AgentRow {
         program: "codex",
         variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
         login: Some(".codex/auth.json"),
+        hosts: &["api.openai.com", "chatgpt.com", "auth.openai.com"],
     },
     places: &[
         Place { variable: Some("CODEX_HOME"), ..place(Scope::User, ".codex", "hooks.json", SettingsForm::Codex) },
@@ -421,6 +425,7 @@ const GEMINI: AgentRow = AgentRow {
         program: "gemini",
         variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         login: Some(".gemini/oauth_creds.json"),
+        hosts: &["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"],
     },
     places: &[
         place(Scope::User, ".gemini", "settings.json", SettingsForm::Gemini),
@@ -483,6 +488,7 @@ const COPILOT: AgentRow = AgentRow {
         program: "copilot",
         variables: &["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
         login: None,
+        hosts: &["api.githubcopilot.com", "api.individual.githubcopilot.com", "api.github.com"],
     },
     places: &[
         Place {
@@ -540,6 +546,7 @@ const OPENCODE: AgentRow = AgentRow {
         program: "opencode",
         variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
         login: Some(".local/share/opencode/auth.json"),
+        hosts: &["models.dev"],
     },
     places: &[
         place(Scope::User, ".config/opencode/plugin", "bashgate.js", SettingsForm::OpenCode),
@@ -590,7 +597,13 @@ const CURSOR: AgentRow = AgentRow {
         (Write, &["Write", "Edit", "Delete"]),
         (Does::Nothing, &["Task", "Glob", "LS"]),
     ],
-    packaged: Packaged { npm: "", program: "cursor-agent", variables: &["CURSOR_API_KEY"], login: None },
+    packaged: Packaged {
+        npm: "",
+        program: "cursor-agent",
+        variables: &["CURSOR_API_KEY"],
+        login: None,
+        hosts: &["api2.cursor.sh"],
+    },
     places: &[
         place(Scope::User, ".cursor", "hooks.json", SettingsForm::Cursor),
         place(Scope::Project, ".cursor", "hooks.json", SettingsForm::Cursor),

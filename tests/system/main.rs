@@ -19,6 +19,7 @@ mod constructs;
 mod corpus;
 mod demo;
 mod documents;
+mod egress;
 mod faults_of_hook;
 mod faults_of_host;
 mod flow;

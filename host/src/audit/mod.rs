@@ -32,6 +32,8 @@ pub enum RecordKind {
     Workspace,
     /// A request that could not be taken.
     Reject,
+    /// A connection out of a container, or one that was refused.
+    Egress,
 }
 
 impl RecordKind {
@@ -45,6 +47,7 @@ impl RecordKind {
             Self::Taint => "taint",
             Self::Workspace => "workspace",
             Self::Reject => "reject",
+            Self::Egress => "egress",
         }
     }
 }

@@ -115,6 +115,47 @@ fn print(reader: &Reader, from: u64, json: bool) -> Run {
     Ok(())
 }
 
+/// What went out, the last so many, and what comes where it is followed.
+pub(super) fn egress(config: &Config, lines: usize, workspace: Option<&str>, (json, follow): (bool, bool)) -> Run {
+    let is_wanted = |body: &str| {
+        let body: Value = serde_json::from_str(body).unwrap_or(Value::Null);
+        let is = |field: &str, want: &str| body.get(field).and_then(Value::as_str) == Some(want);
+        is("kind", "egress") && workspace.is_none_or(|name| is("workspace", name))
+    };
+    let line = |body: &str| if json { body.to_owned() } else { words(body) };
+    let mut next = 1;
+    let mut last = std::collections::VecDeque::new();
+    loop {
+        let is_first = next == 1;
+        let reader = open(&config.state)?;
+        let mut written = true;
+        reader
+            .audit(next, |record| {
+                next = record.seq + 1;
+                if is_wanted(&record.body) {
+                    if is_first {
+                        last.push_back(line(&record.body));
+                        if last.len() > lines {
+                            last.pop_front();
+                        }
+                    } else {
+                        written = writeln!(std::io::stdout(), "{}", line(&record.body)).is_ok();
+                    }
+                }
+                written
+            })
+            .map_err(|error| failed(&error))?;
+        for line in last.drain(..) {
+            written &= writeln!(std::io::stdout(), "{line}").is_ok();
+        }
+        // A reader that closes the pipe has seen enough.
+        if !follow || !written || std::io::stdout().flush().is_err() {
+            return Ok(());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+}
+
 fn words(body: &str) -> String {
     let body: Value = serde_json::from_str(body).unwrap_or(Value::Null);
     let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).unwrap_or("").to_owned();
@@ -138,6 +179,12 @@ fn words(body: &str) -> String {
         let told = if text("/detail/type") == BASH_RAN { text("/detail/reason") } else { String::new() };
         let told = if told.is_empty() { told } else { format!(" ({})", one_line(&told, 160)) };
         format!("{head} {came_of_it} by {}: {}{told}", text("/detail/by"), one_line(&what, 80))
+    } else if text("/kind") == "egress" {
+        let address = text("/detail/address");
+        let address = if address.is_empty() { address } else { format!(" ({address})") };
+        let (up, down) = (number("/detail/up"), number("/detail/down"));
+        let ended = one_line(&text("/detail/ended"), 200);
+        format!("{head} {}:{}{address} {up} up, {down} down: {ended}", text("/detail/host"), number("/detail/port"))
     } else {
         let detail = body.pointer("/detail").map(Value::to_string).unwrap_or_default();
         format!("{head} {}", one_line(&detail, 120))

@@ -231,6 +231,13 @@ enum Command {
         #[command(flatten)]
         config: ConfigFile,
     },
+    /// What went out of containers that have no network of their own
+    Egress {
+        #[command(subcommand)]
+        act: Egress,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
     /// Measure the inspector on commands of your own
     Inspector {
         #[command(subcommand)]
@@ -387,6 +394,25 @@ enum Scripts {
         workspace: String,
         /// The script's digest, or at least its first 8 digits
         sha256: String,
+    },
+}
+
+#[derive(Subcommand)]
+enum Egress {
+    /// The last connections, and those that were refused
+    Tail {
+        /// How many
+        #[arg(short = 'n', long, default_value_t = 20)]
+        lines: usize,
+        /// Go on and print what comes
+        #[arg(short, long)]
+        follow: bool,
+        /// Of this workspace alone
+        #[arg(long, value_name = "NAME")]
+        workspace: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -567,6 +593,9 @@ fn run(command: Command) -> Run {
         Command::Workspace { act, config } => people::workspace(&config.load()?, act),
         Command::Key { act, config } => key::run(&config.load()?, &act),
         Command::Audit { act, config } => audit::run(&config.load()?, act),
+        Command::Egress { act: Egress::Tail { lines, follow, workspace, json }, config } => {
+            audit::egress(&config.load()?, lines, workspace.as_deref(), (json, follow))
+        }
         Command::Backup { to, config } => backup::run(&config.load()?, &to),
         Command::Doctor { json, config } => doctor::run(config.config.as_deref(), json),
         Command::Config { act: ConfigAct::Path, config } => {

@@ -260,7 +260,7 @@ fn make(place: &Place, agent: &'static AgentRow, hook: &Path, caged: bool, user:
     };
     let running = sidecar::is_running(&place.config).map_err(|error| Failure::of(&error, error.help()))?;
     if caged {
-        cage(place, running)?;
+        cage(place, agent, running)?;
     }
     let started = sidecar::ensure(&place.config).map_err(|error| Failure::of(&error, error.help()))?;
     if started {
@@ -314,8 +314,8 @@ fn settings_name(agent: &AgentRow) -> String {
     format!("{}-{name}", agent.name)
 }
 
-/// Lets what is unknown run in the cage, in this workspace.
-fn cage(place: &Place, running: bool) -> Run {
+/// Lets what is unknown run in the cage, in this workspace, and lets the agent reach its model.
+fn cage(place: &Place, agent: &AgentRow, running: bool) -> Run {
     if place.config.workspaces.contains_key(&place.workspace) {
         return Ok(());
     }
@@ -327,13 +327,19 @@ fn cage(place: &Place, running: bool) -> Run {
     };
     let mut text = std::fs::read_to_string(&place.config.file).map_err(failed)?;
     text.push_str(&format!("\n[workspaces.{}]\non_inspect = \"cage\"\non_ask = \"cage\"\n", place.workspace));
+    if place.config.egress.is_some() {
+        text.push_str(&format!(
+            "# What the agent itself needs; add what its work needs.\negress = {:?}\n",
+            agent.packaged.hosts
+        ));
+    }
     Config::parse(&text, &place.config.file)?;
     let temporary = place.config.file.with_extension("toml.new");
     std::fs::write(&temporary, &text).map_err(failed)?;
     std::fs::rename(&temporary, &place.config.file).map_err(failed)?;
     if running {
         say_aside!(
-            "The host that runs has read its configuration before; the cage of this workspace is on when you start it again."
+            "The host that runs has read its configuration before; what was added for this workspace counts when you start it again."
         );
     }
     Ok(())
@@ -396,6 +402,11 @@ fn plan_of<'p>(
         let why = format!("{} files and folders in it act later, more than can be mounted", fixed.len());
         return Err(Failure::Refused(why));
     }
+    // What leads out is the host's. The folder is mounted: another host makes another socket in it.
+    let leads_out = place.config.egress.as_ref().filter(|_| words.network.is_none());
+    if let Some(egress) = leads_out {
+        mounts.push(Mount::fixed(egress.folder.join(place.workspace.as_str()), plan::EGRESS));
+    }
     mounts.extend(fixed.iter().map(|path| place.project.join(path)).map(|path| Mount::fixed(path.clone(), path)));
     let mut variables: Vec<String> = words.env.clone();
     if words.login.is_empty() {
@@ -406,10 +417,12 @@ fn plan_of<'p>(
     if let Some(odd) = variables.iter().find(|name| !is_variable(name)) {
         return Err(Failure::Usage(format!("`{odd}` is no variable's name; its value is taken from here")));
     }
-    let command = if words.doctor {
+    let command: Vec<String> = if words.doctor {
         ["bashgate-hook", "doctor", "--agent", agent.name].map(str::to_owned).into()
     } else {
-        std::iter::once(agent.packaged.program.to_owned()).chain(words.words.iter().cloned()).collect()
+        let through = leads_out.map(|_| ["bashgate-run", "egress", "--"].map(str::to_owned));
+        let program = std::iter::once(agent.packaged.program.to_owned());
+        through.into_iter().flatten().chain(program).chain(words.words.iter().cloned()).collect()
     };
     Ok(Plan {
         agent,
@@ -420,7 +433,7 @@ fn plan_of<'p>(
         variables,
         user,
         keep_id: runtime.is_podman && !rustix::process::geteuid().is_root(),
-        network: words.network.as_deref(),
+        network: words.network.as_deref().or(leads_out.map(|_| "none")),
         init: runtime.has_init(),
         terminal: std::io::stdin().is_terminal() && std::io::stdout().is_terminal(),
         selinux: Path::new("/sys/fs/selinux/enforce").exists(),
@@ -442,7 +455,13 @@ fn tell(place: &Place, words: &Up, caged: bool, whole: bool) {
     if caged {
         say_aside!("What is unknown runs without network instead of being asked about (--no-cage).");
     }
-    if network != Some("none") {
+    if network.is_none() && place.config.egress.is_some() {
+        say_aside!(
+            "It has no network but through the host, to the hosts of its list: `egress` under [workspaces.{}] in {}, `bashgate egress tail`.",
+            place.workspace,
+            place.config.file.display()
+        );
+    } else if network != Some("none") {
         say_aside!(
             "The network is open: a process outside of the agent's tool calls is not stopped by a hook (docs/threat-model.md)."
         );

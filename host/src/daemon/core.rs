@@ -10,7 +10,6 @@ use serde_json::json;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::acting::Acting;
-use super::allowance::Allowance;
 use super::caged::Caged;
 use super::cases::Cases;
 use super::drafts::Drafts;
@@ -22,6 +21,7 @@ use super::reading::Readers;
 use super::records::Records;
 use super::rejects::Rejects;
 use super::{After, CaseId, Event, ServeError};
+use crate::allowance::Allowance;
 use crate::approval::codes::Codes;
 use crate::approval::{Book, Card, RequestKey};
 use crate::audit::RecordKind;
@@ -377,6 +377,7 @@ impl Core {
                 self.found(id, ask, &finding);
             }
             Event::Drafted(drafted) => self.is_drafted(*drafted),
+            Event::WentOut(closed) => self.went_out(&closed),
             Event::Stored(After::Recorded(id), result) => {
                 fault::here("verdict.recorded");
                 self.answer_is_recorded(id, result.as_ref().err());

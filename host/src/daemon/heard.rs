@@ -12,11 +12,11 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::Event;
-use super::allowance::Allowance;
 use super::answers::Coded;
 use super::cards::is_told_whole;
 use super::core::{Asker, Core, STARTING};
 use super::people::Told;
+use crate::allowance::Allowance;
 use crate::approval::codes::Act;
 use crate::approval::{ApprovalId, Card, Demands, Forecast, RequestKey, Word};
 use crate::authority::Person;

@@ -1,7 +1,6 @@
 //! The one loop: event in, effect out. Everything that happens to the host comes through here, one after the other.
 
 mod acting;
-mod allowance;
 mod answers;
 mod caged;
 mod cards;
@@ -9,6 +8,7 @@ mod cases;
 mod channels;
 mod core;
 mod drafts;
+mod egress;
 mod files;
 mod heard;
 mod inspect;
@@ -43,6 +43,7 @@ use crate::approval::ApprovalId;
 use crate::chat::link::Overheard;
 use crate::config::Config;
 use crate::control::{self, ControlCommand, Reply};
+use crate::egress::{Closed, Egress};
 use crate::fault;
 use crate::inspector::{Inspector, InspectorError, Panel};
 use crate::intake::{Arrival, Intake, Pace};
@@ -64,6 +65,8 @@ pub enum Event {
     Found(CaseId, u32, Finding),
     /// The model wrote a script, or did not.
     Drafted(Box<drafts::Drafted>),
+    /// A connection out of a container is over, or was refused.
+    WentOut(Box<Closed>),
     /// A job of the store is done, or is not.
     Stored(After, Result<(), String>),
     /// A person said something in the terminal.
@@ -118,6 +121,13 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
+    /// The way out of containers.
+    #[error("cannot open the way out of containers in {}", folder.display())]
+    Egress {
+        folder: std::path::PathBuf,
+        #[source]
+        source: io::Error,
+    },
     /// A folder or the control socket.
     #[error("cannot use {}", path.display())]
     Path {
@@ -137,6 +147,7 @@ impl ServeError {
             Self::Inspector(_) => "check [inspector] in bashgate.toml",
             Self::Metrics { .. } => "choose another port for `metrics.listen` in bashgate.toml, or stop what has it",
             Self::Page { .. } => "choose another port for `page.listen` in bashgate.toml, or stop what has it",
+            Self::Egress { .. } => "let `egress.folder` of bashgate.toml be in a folder that the host may write",
             Self::Path { .. } => "check its owner and mode, and the disk",
         }
     }
@@ -177,6 +188,16 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         Some(address) => {
             let listener = metrics::bind(address).await.map_err(|source| ServeError::Metrics { address, source })?;
             Some(tokio::spawn(metrics::serve(listener, core.metrics())))
+        }
+    };
+    let mut egress = match config.egress.clone() {
+        None => None,
+        Some(settings) => {
+            let folder = settings.folder.clone();
+            let opened = Egress::new(settings, events.clone());
+            let mut opened = opened.map_err(|source| ServeError::Egress { folder, source })?;
+            opened.serve(core.egress());
+            Some(opened)
         }
     };
     let page = page::Served::new(core.board().clone(), folder.path().to_owned(), core.programs(), events.clone());
@@ -227,6 +248,9 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         }
         if core.take_new_workspace() {
             intake.look();
+            if let Some(egress) = &mut egress {
+                egress.serve(core.egress());
+            }
         }
         if more {
             // There may be more than was handed in since we last waited for it.
@@ -234,6 +258,7 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         }
     }
     commands.abort();
+    drop(egress);
     page.close().await;
     if let Some(scraped) = scraped {
         scraped.abort();

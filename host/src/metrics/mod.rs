@@ -16,6 +16,7 @@ use prometheus_client::registry::{Registry, Unit};
 pub use endpoint::{bind, serve};
 
 use crate::authority::By;
+use crate::egress::Closed;
 use crate::policy::Finding;
 use crate::taint::Taint;
 
@@ -43,6 +44,16 @@ struct Build {
     version: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Egress {
+    ended: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Way {
+    way: &'static str,
+}
+
 /// The numbers. A copy counts into the same ones.
 #[derive(Clone)]
 pub struct Metrics {
@@ -52,6 +63,8 @@ pub struct Metrics {
     inspections: Family<Inspection, Counter>,
     rejects: Counter,
     wanted_network: Counter,
+    egress: Family<Egress, Counter>,
+    egress_bytes: Family<Way, Counter>,
     store_failures: Counter,
     waiting: Gauge,
     open: Gauge,
@@ -79,6 +92,10 @@ impl Default for Metrics {
         let help = "Commands that failed in the cage, as they say for want of network";
         registry.register("caged_wanted_network", help, wanted_network.clone());
         registry.register("mailbox_rejects", "Requests that could not be taken", rejects.clone());
+        let egress = Family::<Egress, Counter>::default();
+        registry.register("egress_connections", "Connections out of containers, by how they ended", egress.clone());
+        let egress_bytes = Family::<Way, Counter>::default();
+        registry.register("egress_bytes", "Bytes that went through them", egress_bytes.clone());
         let store_failures = Counter::default();
         registry.register("store_failures", "Writes that the store refused", store_failures.clone());
         let waiting = Gauge::default();
@@ -102,6 +119,8 @@ impl Default for Metrics {
             inspections,
             rejects,
             wanted_network,
+            egress,
+            egress_bytes,
             store_failures,
             waiting,
             open,
@@ -149,6 +168,19 @@ impl Metrics {
     /// A request could not be taken.
     pub fn rejected(&self) {
         self.rejects.inc();
+    }
+
+    /// A connection out of a container is over, or was refused.
+    pub fn went_out(&self, closed: &Closed) {
+        let ended = match (&closed.why, closed.address) {
+            (None, _) => "closed",
+            (Some(_), None) => "refused",
+            (Some(_), Some(_)) => "cut",
+        };
+        self.egress.get_or_create(&Egress { ended }).inc();
+        for (way, bytes) in ["up", "down"].into_iter().zip(closed.bytes) {
+            self.egress_bytes.get_or_create(&Way { way }).inc_by(bytes);
+        }
     }
 
     /// A command failed in the cage, as it says for want of network.

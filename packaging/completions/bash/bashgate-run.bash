@@ -19,6 +19,9 @@ _bashgate__run() {
             bashgate__run,doctor)
                 cmd="bashgate__run__subcmd__doctor"
                 ;;
+            bashgate__run,egress)
+                cmd="bashgate__run__subcmd__egress"
+                ;;
             bashgate__run,exec)
                 cmd="bashgate__run__subcmd__exec"
                 ;;
@@ -45,6 +48,9 @@ _bashgate__run() {
                 ;;
             bashgate__run__subcmd__help,doctor)
                 cmd="bashgate__run__subcmd__help__subcmd__doctor"
+                ;;
+            bashgate__run__subcmd__help,egress)
+                cmd="bashgate__run__subcmd__help__subcmd__egress"
                 ;;
             bashgate__run__subcmd__help,exec)
                 cmd="bashgate__run__subcmd__help__subcmd__exec"
@@ -218,7 +224,7 @@ _bashgate__run() {
 
     case "${cmd}" in
         bashgate__run)
-            opts="-h -V --help --version exec jobs tail stop set-aside scripts mcp doctor help"
+            opts="-h -V --help --version exec jobs tail stop set-aside scripts mcp egress doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -239,6 +245,32 @@ _bashgate__run() {
             fi
             case "${prev}" in
                 --sandbox)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__egress)
+            opts="-h --listen --socket --connect --print-env --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --socket)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -296,7 +328,7 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__help)
-            opts="exec jobs tail stop set-aside scripts mcp doctor help"
+            opts="exec jobs tail stop set-aside scripts mcp egress doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -310,6 +342,20 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__egress)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -52,6 +52,9 @@ _bashgate() {
             bashgate,down)
                 cmd="bashgate__subcmd__down"
                 ;;
+            bashgate,egress)
+                cmd="bashgate__subcmd__egress"
+                ;;
             bashgate,grants)
                 cmd="bashgate__subcmd__grants"
                 ;;
@@ -211,6 +214,18 @@ _bashgate() {
             bashgate__subcmd__config__subcmd__help,use)
                 cmd="bashgate__subcmd__config__subcmd__help__subcmd__use"
                 ;;
+            bashgate__subcmd__egress,help)
+                cmd="bashgate__subcmd__egress__subcmd__help"
+                ;;
+            bashgate__subcmd__egress,tail)
+                cmd="bashgate__subcmd__egress__subcmd__tail"
+                ;;
+            bashgate__subcmd__egress__subcmd__help,help)
+                cmd="bashgate__subcmd__egress__subcmd__help__subcmd__help"
+                ;;
+            bashgate__subcmd__egress__subcmd__help,tail)
+                cmd="bashgate__subcmd__egress__subcmd__help__subcmd__tail"
+                ;;
             bashgate__subcmd__help,approve)
                 cmd="bashgate__subcmd__help__subcmd__approve"
                 ;;
@@ -246,6 +261,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help,down)
                 cmd="bashgate__subcmd__help__subcmd__down"
+                ;;
+            bashgate__subcmd__help,egress)
+                cmd="bashgate__subcmd__help__subcmd__egress"
                 ;;
             bashgate__subcmd__help,grants)
                 cmd="bashgate__subcmd__help__subcmd__grants"
@@ -342,6 +360,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help__subcmd__config,use)
                 cmd="bashgate__subcmd__help__subcmd__config__subcmd__use"
+                ;;
+            bashgate__subcmd__help__subcmd__egress,tail)
+                cmd="bashgate__subcmd__help__subcmd__egress__subcmd__tail"
                 ;;
             bashgate__subcmd__help__subcmd__inspector,test)
                 cmd="bashgate__subcmd__help__subcmd__inspector__subcmd__test"
@@ -542,7 +563,7 @@ _bashgate() {
 
     case "${cmd}" in
         bashgate)
-            opts="-h -V --help --version demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit inspector backup doctor config help"
+            opts="-h -V --help --version demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1319,6 +1340,96 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__egress)
+            opts="-h --config --help tail help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__egress__subcmd__help)
+            opts="tail help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__egress__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__egress__subcmd__help__subcmd__tail)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__egress__subcmd__tail)
+            opts="-n -f -h --lines --follow --workspace --json --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --lines)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workspace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__grants)
             opts="-h --json --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1338,7 +1449,7 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help)
-            opts="demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit inspector backup doctor config help"
+            opts="demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1690,6 +1801,34 @@ _bashgate() {
         bashgate__subcmd__help__subcmd__down)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__egress)
+            opts="tail"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__egress__subcmd__tail)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -1,6 +1,7 @@
 //! The command line. Results on standard output, the rest on standard error.
 
 mod doctor;
+mod egress;
 mod exec;
 mod jobs;
 mod mcp;
@@ -51,6 +52,8 @@ enum Command {
     Scripts(scripts::Scripts),
     /// Serve the Bash tool and the tools of managed scripts to an agent, over MCP on standard input and output.
     Mcp(mcp::Mcp),
+    /// Lead out of a container that has no network: a port on loopback whose connections go to the host's socket.
+    Egress(egress::Egress),
     /// Show which sandboxes there are here, and try what each really keeps.
     Doctor(doctor::Doctor),
 }
@@ -129,6 +132,7 @@ pub fn main() -> ExitCode {
         Command::SetAside(files) => files.run(),
         Command::Scripts(scripts) => scripts.run(),
         Command::Mcp(mcp) => mcp.run(),
+        Command::Egress(egress) => egress.run(),
         Command::Doctor(doctor) => doctor.run(),
     }
 }

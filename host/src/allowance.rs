@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// An amount that flows back.
 #[derive(Debug)]
-pub(super) struct Allowance {
+pub(crate) struct Allowance {
     most: f64,
     per_second: f64,
     left: f64,
@@ -14,7 +14,7 @@ pub(super) struct Allowance {
 
 impl Allowance {
     /// So much in each of these times.
-    pub(super) fn new(most: u64, each: Duration) -> Self {
+    pub(crate) fn new(most: u64, each: Duration) -> Self {
         // Beyond 2^53 an amount is no longer exact, which is no matter here.
         #[expect(clippy::cast_precision_loss, reason = "an amount, not an identity")]
         let most = most as f64;
@@ -22,12 +22,12 @@ impl Allowance {
     }
 
     /// True when there is anything left.
-    pub(super) fn has_some(&self) -> bool {
+    pub(crate) fn has_some(&self) -> bool {
         self.left + self.since.elapsed().as_secs_f64() * self.per_second >= 1.0
     }
 
     /// Takes so much, if there is as much. False when there is not, and then nothing is taken.
-    pub(super) fn take(&mut self, amount: usize) -> bool {
+    pub(crate) fn take(&mut self, amount: usize) -> bool {
         let now = Instant::now();
         let flowed = now.duration_since(self.since).as_secs_f64() * self.per_second;
         self.left = (self.left + flowed).min(self.most);

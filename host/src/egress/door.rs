@@ -1,0 +1,209 @@
+//! Who may go where, and how much: the rules of one workspace's way out.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bashgate_shared::protocol::WorkspaceName;
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, mpsc};
+
+use super::addresses::may_reach;
+use super::hosts::{Entry, Host, allow};
+use super::{Closed, Settings};
+use crate::allowance::Allowance;
+use crate::daemon::Event;
+
+/// Most connections of one workspace at once; more wait to be taken.
+const CONNECTIONS: usize = 1024;
+/// How long resolving and connecting may take.
+const CONNECTING: Duration = Duration::from_secs(15);
+/// Most records of one workspace in a minute; of what is beyond only the number is told.
+const RECORDS_A_MINUTE: u64 = 120;
+/// Longest text of a host on record, in characters.
+const MAX_WRITTEN: usize = 300;
+
+/// Why a connection is refused, in words for whoever asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refusal {
+    /// It names no host.
+    #[error("`{0}` is no name of a host")]
+    NoHost(String),
+    /// The list does not have it.
+    #[error(
+        "{host}:{port} is not on this workspace's list; the operator can add it: `egress = [\"{host}{more}\"]` under [workspaces.{workspace}] in bashgate.toml",
+        more = if matches!(port, 80 | 443) { String::new() } else { format!(":{port}") }
+    )]
+    NotListed { host: Host, port: u16, workspace: WorkspaceName },
+    /// Nobody knows the name.
+    #[error("{0} cannot be resolved")]
+    Unresolved(Host),
+    /// It lies where nobody outside should lead.
+    #[error("{0} is at {1}, which is no public address; the operator can allow it under `egress.private`")]
+    Private(Host, std::net::IpAddr),
+    /// Nobody answers there.
+    #[error("{0} does not answer: {1}")]
+    Unreached(Host, String),
+    /// The hour's budget is used up.
+    #[error("this workspace has {0} as many bytes as it may in an hour (`egress.{1}_mib_per_hour`)")]
+    Budget(&'static str, &'static str),
+}
+
+/// A direction: to the host, or from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Up,
+    Down,
+}
+
+/// The rules of one workspace, and what it has used up.
+pub(super) struct Door {
+    pub(super) workspace: WorkspaceName,
+    hosts: Vec<Entry>,
+    settings: Arc<Settings>,
+    events: mpsc::UnboundedSender<Event>,
+    pub(super) seats: Arc<Semaphore>,
+    budget: Mutex<[Allowance; 2]>,
+    records: Mutex<(Allowance, u64)>,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What a lock guards is whole whoever has died meanwhile.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Door {
+    pub(super) fn new(
+        workspace: WorkspaceName,
+        hosts: Vec<Entry>,
+        settings: Arc<Settings>,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Self {
+        let hour = |bytes: u64| Allowance::new(bytes, Duration::from_hours(1));
+        let budget = Mutex::new([hour(settings.up_bytes_per_hour), hour(settings.down_bytes_per_hour)]);
+        let records = Mutex::new((Allowance::new(RECORDS_A_MINUTE, Duration::from_mins(1)), 0));
+        Self { workspace, hosts, settings, events, seats: Arc::new(Semaphore::new(CONNECTIONS)), budget, records }
+    }
+
+    /// The host that a text names, where the list has it.
+    pub(super) fn host(&self, written: &str, port: u16) -> Result<Host, Refusal> {
+        let shown = || written.chars().take(MAX_WRITTEN).flat_map(char::escape_default).collect();
+        let host = Host::parse(written).ok_or_else(|| Refusal::NoHost(shown()))?;
+        if allow(&self.hosts, &host, port) {
+            Ok(host)
+        } else {
+            Err(Refusal::NotListed { host, port, workspace: self.workspace.clone() })
+        }
+    }
+
+    /// Connects to a host of the list. Its name is resolved once, and all that it means is looked at first.
+    pub(super) async fn connect(&self, host: &Host, port: u16) -> Result<(TcpStream, SocketAddr), Refusal> {
+        for (at, way) in [Way::Up, Way::Down].into_iter().enumerate() {
+            let is_used_up = held(&self.budget).get(at).is_some_and(|left| !left.has_some());
+            if is_used_up {
+                return Err(used_up(way));
+            }
+        }
+        let reach = async {
+            let addresses: Vec<SocketAddr> = match host {
+                // Whoever lists an address has named it.
+                Host::Address(address) => vec![SocketAddr::new(*address, port)],
+                Host::Name(name) => {
+                    let found = tokio::net::lookup_host((name.as_str(), port)).await;
+                    let found: Vec<SocketAddr> = found.map_err(|_| Refusal::Unresolved(host.clone()))?.collect();
+                    if let Some(private) = found.iter().find(|one| !may_reach(one.ip(), &self.settings.private)) {
+                        return Err(Refusal::Private(host.clone(), private.ip()));
+                    }
+                    found
+                }
+            };
+            let mut last = "it has no address".to_owned();
+            for address in addresses {
+                match TcpStream::connect(address).await {
+                    Ok(stream) => {
+                        let _ = stream.set_nodelay(true);
+                        return Ok((stream, address));
+                    }
+                    Err(error) => last = error.kind().to_string(),
+                }
+            }
+            Err(Refusal::Unreached(host.clone(), last))
+        };
+        let late = |_| Err(Refusal::Unreached(host.clone(), format!("not within {} s", CONNECTING.as_secs())));
+        tokio::time::timeout(CONNECTING, reach).await.unwrap_or_else(late)
+    }
+
+    /// Takes so many bytes off the hour's budget; false where there are not as many left.
+    pub(super) fn take(&self, way: Way, bytes: usize) -> bool {
+        let mut budget = held(&self.budget);
+        let [up, down] = &mut *budget;
+        if way == Way::Up { up.take(bytes) } else { down.take(bytes) }
+    }
+
+    /// Puts what became of a connection on record.
+    pub(super) fn tell(&self, closed: Closed) {
+        let mut records = held(&self.records);
+        let (left, dropped) = &mut *records;
+        if !left.take(1) {
+            *dropped += 1;
+            return;
+        }
+        let more = std::mem::take(dropped);
+        let mut closed = closed;
+        if more > 0 {
+            let said = closed.why.take().map(|why| format!("{why}; ")).unwrap_or_default();
+            closed.why = Some(format!(
+                "{said}{more} before it are not on record: they were more than {RECORDS_A_MINUTE} a minute"
+            ));
+        }
+        drop(records);
+        // The host is shutting down where nobody hears it.
+        let _ = self.events.send(Event::WentOut(Box::new(closed)));
+    }
+}
+
+/// The refusal where a budget is used up.
+pub(super) const fn used_up(way: Way) -> Refusal {
+    match way {
+        Way::Up => Refusal::Budget("sent", "up"),
+        Way::Down => Refusal::Budget("received", "down"),
+    }
+}
+
+/// What is known of one connection while it goes on, for the record.
+pub(super) struct Passage {
+    pub(super) door: Arc<Door>,
+    began: Instant,
+    closed: Closed,
+}
+
+impl Passage {
+    pub(super) fn new(door: Arc<Door>, written: &str, port: u16, peer: Option<(i32, u32)>) -> Self {
+        let host = written.chars().take(MAX_WRITTEN).flat_map(char::escape_default).collect();
+        let workspace = door.workspace.clone();
+        let closed =
+            Closed { workspace, host, port, address: None, bytes: [0; 2], took: Duration::ZERO, why: None, peer };
+        Self { door, began: Instant::now(), closed }
+    }
+
+    pub(super) fn goes_to(&mut self, host: &Host, address: SocketAddr) {
+        self.closed.host = host.to_string();
+        self.closed.address = Some(address);
+    }
+
+    pub(super) fn went(&mut self, bytes: [u64; 2]) {
+        self.closed.bytes = bytes;
+    }
+
+    /// Why it was refused or cut: the first word counts.
+    pub(super) fn because(&mut self, why: impl std::fmt::Display) {
+        self.closed.why.get_or_insert_with(|| why.to_string());
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        self.closed.took = self.began.elapsed();
+        self.door.tell(self.closed.clone());
+    }
+}

@@ -1,0 +1,141 @@
+//! The only way out of a container that has no network: one unix socket for each workspace, through which connections go to the hosts
+//! of its list ([`hosts`]) and to nowhere else.
+//!
+//! Names are resolved here, never inside, and each connection goes to the very address that was looked at ([`addresses`]): a name that
+//! means another one a moment later gains nothing. What TLS asks for must be the host that was allowed ([`hello`]). Every connection is
+//! on record with what went through it. What this does not do: look into TLS. Whoever may reach a host may tell it anything.
+
+pub mod addresses;
+mod door;
+pub mod hello;
+pub mod hosts;
+mod server;
+mod tunnel;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Permissions;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bashgate_shared::protocol::WorkspaceName;
+use tokio::net::UnixListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::daemon::Event;
+use addresses::Network;
+use door::Door;
+use hosts::Entry;
+
+/// The socket's name in its workspace's folder.
+pub const SOCKET: &str = "proxy.sock";
+
+/// What the configuration says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The folder that holds a folder for each workspace. It is mounted, not the socket: behind a restart another socket lies there.
+    pub folder: PathBuf,
+    /// Hosts of all workspaces.
+    pub hosts: Vec<Entry>,
+    /// Private addresses that may be reached.
+    pub private: Vec<Network>,
+    /// Most bytes that a workspace may send in an hour.
+    pub up_bytes_per_hour: u64,
+    /// Most bytes that it may receive in an hour.
+    pub down_bytes_per_hour: u64,
+}
+
+/// A connection that is over, or was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    /// Whose it was.
+    pub workspace: WorkspaceName,
+    /// The host that was asked for, as it was understood; as it was written, where it was not.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// Where it went.
+    pub address: Option<SocketAddr>,
+    /// Bytes to the host, and from it.
+    pub bytes: [u64; 2],
+    /// How long it lasted.
+    pub took: Duration,
+    /// Why it was refused or cut, if it was.
+    pub why: Option<String>,
+    /// The process that asked, as the kernel says at its end of the socket: its id and its user's.
+    pub peer: Option<(i32, u32)>,
+}
+
+/// The proxies of all workspaces. They end, with all of their connections, when this is dropped.
+pub struct Egress {
+    settings: Arc<Settings>,
+    events: mpsc::UnboundedSender<Event>,
+    open: BTreeMap<WorkspaceName, JoinHandle<()>>,
+}
+
+impl Egress {
+    /// None is open yet.
+    pub fn new(settings: Settings, events: mpsc::UnboundedSender<Event>) -> io::Result<Self> {
+        match std::fs::DirBuilder::new().mode(0o755).create(&settings.folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        Ok(Self { settings: Arc::new(settings), events, open: BTreeMap::new() })
+    }
+
+    /// Opens one for each of these workspaces, which have these hosts besides those of all, and ends the others.
+    pub fn serve<'w>(&mut self, workspaces: impl Iterator<Item = (&'w WorkspaceName, &'w [Entry])>) {
+        let mut left: BTreeSet<WorkspaceName> = self.open.keys().cloned().collect();
+        for (name, hosts) in workspaces {
+            left.remove(name);
+            if self.open.contains_key(name) {
+                continue;
+            }
+            match listen(&self.settings.folder.join(name.as_str())) {
+                Ok(listener) => {
+                    let hosts = self.settings.hosts.iter().chain(hosts).cloned().collect();
+                    let door = Door::new(name.clone(), hosts, self.settings.clone(), self.events.clone());
+                    let task = tokio::spawn(server::serve(listener, Arc::new(door)));
+                    self.open.insert(name.clone(), task);
+                }
+                Err(error) => tracing::error!(workspace = %name, %error, "its way out cannot be opened; it has none"),
+            }
+        }
+        for name in left {
+            if let Some(task) = self.open.remove(&name) {
+                task.abort();
+            }
+            let _ = std::fs::remove_file(self.settings.folder.join(name.as_str()).join(SOCKET));
+        }
+    }
+}
+
+impl Drop for Egress {
+    fn drop(&mut self) {
+        for (name, task) in &self.open {
+            task.abort();
+            let _ = std::fs::remove_file(self.settings.folder.join(name.as_str()).join(SOCKET));
+        }
+    }
+}
+
+/// A socket in a folder of its own, which any user of the container that has it mounted may use.
+fn listen(folder: &Path) -> io::Result<UnixListener> {
+    match std::fs::DirBuilder::new().mode(0o755).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let socket = folder.join(SOCKET);
+    // We hold the state folder's lock: one that lies there is a dead one.
+    match std::fs::remove_file(&socket) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(&socket)?;
+    std::fs::set_permissions(&socket, Permissions::from_mode(0o666))?;
+    Ok(listener)
+}

@@ -1,0 +1,397 @@
+//! The proxy as clients speak to it: HTTP `CONNECT` (RFC 9110, section 9.3.6), requests in absolute form (RFC 9112, section 3.2.2), and
+//! SOCKS 5 (RFC 1928) for what speaks neither. One connection has one request.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::ext::ReasonPhrase;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode, Uri, Version};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use tokio::net::{TcpStream, UnixListener, UnixStream};
+
+use super::door::{Door, Passage, Refusal, Way};
+use super::hosts::Host;
+use super::tunnel::{self, Meter};
+
+/// How long a client may take to say what it wants.
+const HEAD_TIME: Duration = Duration::from_secs(15);
+/// How long a host may take to begin its answer over plain HTTP.
+const ANSWERING: Duration = Duration::from_mins(5);
+/// Longest head of a request, in bytes, and most of its fields.
+const MAX_HEAD: usize = 64 * 1024;
+const MAX_FIELDS: usize = 100;
+/// Fields that are about one connection, and never passed on (RFC 9110, section 7.6.1).
+const HOP_BY_HOP: [&str; 9] = [
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The version byte of SOCKS 5.
+const SOCKS: u8 = 5;
+
+type Body = BoxBody<Bytes, hyper::Error>;
+
+/// Takes connections until it is ended.
+pub(super) async fn serve(listener: UnixListener, door: Arc<Door>) {
+    loop {
+        let Ok(seat) = door.seats.clone().acquire_owned().await else { return };
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // No descriptors, say: others may give some back.
+                tracing::warn!(%error, "a way out fails to take a connection");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let door = door.clone();
+        tokio::spawn(async move {
+            connection(stream, door).await;
+            drop(seat);
+        });
+    }
+}
+
+async fn connection(stream: UnixStream, door: Arc<Door>) {
+    let peer = stream.peer_cred().ok().map(|peer| (peer.pid().unwrap_or(0), peer.uid()));
+    let begins = async {
+        loop {
+            stream.readable().await.ok()?;
+            let mut first = [0; 1];
+            match rustix::net::recv(&stream, &mut first, rustix::net::RecvFlags::PEEK) {
+                Ok((_, 1)) => return Some(first[0]),
+                Err(rustix::io::Errno::AGAIN) => {
+                    // Readable was said too early: the runtime is told so.
+                    let _ = stream.try_read(&mut []);
+                    tokio::task::yield_now().await;
+                }
+                Ok(_) | Err(_) => return None,
+            }
+        }
+    };
+    match tokio::time::timeout(HEAD_TIME, begins).await {
+        Ok(Some(SOCKS)) => socks(stream, door, peer).await,
+        Ok(Some(_)) => http(stream, door, peer).await,
+        Ok(None) | Err(_) => {}
+    }
+}
+
+async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>) {
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let door = door.clone();
+        async move {
+            let answered = if request.method() == Method::CONNECT {
+                connect(request, door, peer).await
+            } else {
+                forward(request, door, peer).await
+            };
+            Ok::<_, Infallible>(answered)
+        }
+    });
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).keep_alive(false);
+    http.max_buf_size(MAX_HEAD).max_headers(MAX_FIELDS);
+    let _ = http.serve_connection(TokioIo::new(stream), answer).with_upgrades().await;
+}
+
+/// An answer of our own. The words stand in the reason phrase, too: that is what most clients show.
+fn refused(status: StatusCode, why: &str) -> Response<Body> {
+    let text = format!("bashgate: {why}\n");
+    let phrase: String =
+        text.trim_end().chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
+    let mut response = Response::new(Full::new(Bytes::from(text)).map_err(|never| match never {}).boxed());
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().insert("x-bashgate", HeaderValue::from_static("refused"));
+    if let Ok(phrase) = ReasonPhrase::try_from(phrase.into_bytes()) {
+        response.extensions_mut().insert(phrase);
+    }
+    response
+}
+
+const fn status_of(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::NoHost(_) => StatusCode::BAD_REQUEST,
+        Refusal::NotListed { .. } | Refusal::Private(..) | Refusal::Budget(..) => StatusCode::FORBIDDEN,
+        Refusal::Unresolved(_) | Refusal::Unreached(..) => StatusCode::BAD_GATEWAY,
+    }
+}
+
+/// Looks whether a host may be reached, and reaches it.
+async fn reached(
+    door: &Arc<Door>,
+    passage: &mut Passage,
+    written: &str,
+    port: u16,
+) -> Result<(Host, TcpStream), Refusal> {
+    let host = door.host(written, port)?;
+    let (stream, address) = door.connect(&host, port).await?;
+    passage.goes_to(&host, address);
+    Ok((host, stream))
+}
+
+async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32, u32)>) -> Response<Body> {
+    let Some((written, port)) = request.uri().authority().and_then(|to| Some((to.host().to_owned(), to.port_u16()?)))
+    else {
+        return refused(StatusCode::BAD_REQUEST, "CONNECT needs HOST:PORT");
+    };
+    if request.uri().authority().is_some_and(|to| to.as_str().contains('@')) {
+        return refused(StatusCode::BAD_REQUEST, "CONNECT names a host and no user");
+    }
+    let mut passage = Passage::new(door.clone(), &written, port, peer);
+    let (host, server) = match reached(&door, &mut passage, &written, port).await {
+        Ok(reached) => reached,
+        Err(refusal) => {
+            passage.because(&refusal);
+            return refused(status_of(&refusal), &refusal.to_string());
+        }
+    };
+    tokio::spawn(async move {
+        let Ok(upgraded) = hyper::upgrade::on(request).await else {
+            return passage.because("the client went away");
+        };
+        let Ok(parts) = upgraded.downcast::<TokioIo<UnixStream>>() else {
+            return passage.because("the client's connection is none of ours");
+        };
+        carry(&mut passage, parts.io.into_inner(), server, (&host, port), parts.read_buf.to_vec()).await;
+    });
+    Response::new(Full::new(Bytes::new()).map_err(|never| match never {}).boxed())
+}
+
+/// Lets bytes through to the end, and notes what went.
+async fn carry(passage: &mut Passage, client: UnixStream, server: TcpStream, to: (&Host, u16), begun: Vec<u8>) {
+    let meter = Meter::default();
+    let door = passage.door.clone();
+    if let Err(cut) = tunnel::through(&door, client, server, to, begun, &meter).await {
+        passage.because(cut);
+    }
+    passage.went(meter.so_far());
+}
+
+/// A request over plain HTTP is made anew: to the host of its address, whatever its `Host` says, and one on a connection.
+async fn forward(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32, u32)>) -> Response<Body> {
+    let uri = request.uri().clone();
+    let Some(authority) = uri.authority().filter(|_| uri.scheme_str() == Some("http")) else {
+        return refused(StatusCode::BAD_REQUEST, "this is a proxy: it takes CONNECT, and http:// addresses");
+    };
+    if authority.as_str().contains('@') {
+        return refused(StatusCode::BAD_REQUEST, "an address names a host and no user");
+    }
+    let (written, port) = (authority.host().to_owned(), authority.port_u16().unwrap_or(80));
+    let mut passage = Passage::new(door.clone(), &written, port, peer);
+    let (host, server) = match reached(&door, &mut passage, &written, port).await {
+        Ok(reached) => reached,
+        Err(refusal) => {
+            passage.because(&refusal);
+            return refused(status_of(&refusal), &refusal.to_string());
+        }
+    };
+    let request = match made_anew(request, &uri, &host, port) {
+        Ok(request) => request,
+        Err(why) => {
+            passage.because(why);
+            return refused(StatusCode::BAD_REQUEST, why);
+        }
+    };
+    let meter = Arc::new(Meter::default());
+    let counted = Counted { stream: server, door: door.clone(), meter: meter.clone() };
+    let asked = async {
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(counted)).await?;
+        // It ends, and with it what is known of it, when the answer is read or the client is gone.
+        tokio::spawn(async move {
+            let ended = connection.await;
+            // To whoever reads the answer a cut is no more than its end.
+            if let Some(budget) = meter.met() {
+                passage.because(budget);
+            } else if let Err(error) = ended {
+                passage.because(cause(&error));
+            }
+            passage.went(meter.so_far());
+        });
+        sender.send_request(request).await
+    };
+    match tokio::time::timeout(ANSWERING, asked).await {
+        Ok(Ok(response)) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+            refused(StatusCode::BAD_GATEWAY, "the host wants to speak another protocol")
+        }
+        Ok(Ok(response)) => {
+            let (mut head, body) = response.into_parts();
+            only_end_to_end(&mut head.headers);
+            head.version = Version::HTTP_11;
+            Response::from_parts(head, body.boxed())
+        }
+        Ok(Err(error)) => refused(StatusCode::BAD_GATEWAY, &format!("{host} gives no answer: {}", cause(&error))),
+        Err(_) => refused(StatusCode::GATEWAY_TIMEOUT, &format!("{host} gives no answer in time")),
+    }
+}
+
+/// The innermost reason of an error, which names what happened.
+fn cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut last = error;
+    while let Some(next) = last.source() {
+        last = next;
+    }
+    last.to_string()
+}
+
+fn made_anew(request: Request<Incoming>, uri: &Uri, host: &Host, port: u16) -> Result<Request<Incoming>, &'static str> {
+    let (mut head, body) = request.into_parts();
+    only_end_to_end(&mut head.headers);
+    let named = if port == 80 { host.to_string() } else { format!("{host}:{port}") };
+    head.headers.insert(header::HOST, HeaderValue::from_str(&named).map_err(|_| "the host's name is no field")?);
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    head.uri = path.parse().map_err(|_| "the path is none")?;
+    head.version = Version::HTTP_11;
+    Ok(Request::from_parts(head, body))
+}
+
+/// Takes off what is about one connection, and what it names.
+fn only_end_to_end(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in HOP_BY_HOP {
+        headers.remove(name);
+    }
+}
+
+/// A connection whose bytes are counted, and which fails where there is no budget for them.
+struct Counted {
+    stream: TcpStream,
+    door: Arc<Door>,
+    meter: Arc<Meter>,
+}
+
+impl Counted {
+    fn count(&self, way: Way, bytes: usize) -> io::Result<()> {
+        self.meter.count(&self.door, way, bytes).map_err(io::Error::other)
+    }
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if let Poll::Ready(Ok(())) = read {
+            let count = buffer.filled().len() - before;
+            self.count(Way::Down, count)?;
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        if let Poll::Ready(Ok(count)) = written {
+            self.count(Way::Up, count)?;
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// SOCKS 5 without a password, and nothing of it but to connect: neither to listen nor to send datagrams.
+async fn socks(mut stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>) {
+    let Ok(Some((written, port))) = tokio::time::timeout(HEAD_TIME, asked_by_socks(&mut stream)).await else { return };
+    let mut passage = Passage::new(door.clone(), &written, port, peer);
+    match reached(&door, &mut passage, &written, port).await {
+        Ok((host, server)) => {
+            if stream.write_all(&answer_of_socks(0)).await.is_ok() {
+                carry(&mut passage, stream, server, (&host, port), Vec::new()).await;
+            }
+        }
+        Err(refusal) => {
+            let code = match &refusal {
+                Refusal::Unresolved(_) => 4,
+                Refusal::Unreached(..) => 5,
+                Refusal::NoHost(_) | Refusal::NotListed { .. } | Refusal::Private(..) | Refusal::Budget(..) => 2,
+            };
+            passage.because(refusal);
+            let _ = stream.write_all(&answer_of_socks(code)).await;
+        }
+    }
+}
+
+/// A reply with this code, and no address.
+const fn answer_of_socks(code: u8) -> [u8; 10] {
+    [SOCKS, code, 0, 1, 0, 0, 0, 0, 0, 0]
+}
+
+/// The host and the port that a client asks for; what is wrong is answered here.
+async fn asked_by_socks(stream: &mut UnixStream) -> Option<(String, u16)> {
+    let (mut head, mut methods) = ([0; 2], [0; 255]);
+    stream.read_exact(&mut head).await.ok()?;
+    let methods = methods.get_mut(..usize::from(head[1]))?;
+    stream.read_exact(methods).await.ok()?;
+    if !methods.contains(&0) {
+        stream.write_all(&[SOCKS, 0xff]).await.ok()?;
+        return None;
+    }
+    stream.write_all(&[SOCKS, 0]).await.ok()?;
+    let mut request = [0; 4];
+    stream.read_exact(&mut request).await.ok()?;
+    let [version, command, _, kind] = request;
+    if version != SOCKS || command != 1 {
+        stream.write_all(&answer_of_socks(7)).await.ok()?;
+        return None;
+    }
+    let host = match kind {
+        1 => {
+            let mut address = [0; 4];
+            stream.read_exact(&mut address).await.ok()?;
+            std::net::Ipv4Addr::from(address).to_string()
+        }
+        4 => {
+            let mut address = [0; 16];
+            stream.read_exact(&mut address).await.ok()?;
+            format!("[{}]", std::net::Ipv6Addr::from(address))
+        }
+        3 => {
+            let length = usize::from(stream.read_u8().await.ok()?);
+            let mut name = vec![0; length];
+            stream.read_exact(&mut name).await.ok()?;
+            String::from_utf8_lossy(&name).into_owned()
+        }
+        _ => {
+            stream.write_all(&answer_of_socks(8)).await.ok()?;
+            return None;
+        }
+    };
+    Some((host, stream.read_u16().await.ok()?))
+}

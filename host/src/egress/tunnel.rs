@@ -1,0 +1,207 @@
+//! Bytes in both directions, counted, within the budget, and not for ever where nothing comes.
+
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::unix::ReadHalf;
+use tokio::net::{TcpStream, UnixStream};
+
+use super::door::{Door, Refusal, Way, used_up};
+use super::hello::{self, Hello};
+use super::hosts::Host;
+
+/// How long a connection may be silent in both directions: a model may think, and a person may be asked.
+const SILENT: Duration = Duration::from_mins(30);
+/// How often silence is looked for.
+const LOOKS: Duration = Duration::from_secs(30);
+/// How long a client may take for its first words.
+const FIRST_WORDS: Duration = Duration::from_secs(15);
+/// Read at once, in bytes. There is such a piece of memory only while something is on its way.
+const PIECE: usize = 64 * 1024;
+
+/// Why a connection was cut.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Cut {
+    /// A budget.
+    #[error(transparent)]
+    Budget(Refusal),
+    /// Port 443 is for TLS.
+    #[error("it began with something else than TLS, for which this port is")]
+    NoTls,
+    /// TLS to somebody else.
+    #[error("TLS asked for `{asked}` at the address of {host}")]
+    OtherServer {
+        /// What was asked for.
+        asked: String,
+        /// What was allowed.
+        host: Host,
+    },
+    /// The name that counts is hidden.
+    #[error("TLS hides which server it asks for (ECH), which could be any at this address")]
+    Hidden,
+    /// It said nothing, or nothing whole, in time.
+    #[error("no first words came in time")]
+    Mute,
+    /// Nothing went through.
+    #[error("nothing went through for {} minutes", SILENT.as_secs() / 60)]
+    Silent,
+}
+
+/// What went through.
+#[derive(Debug)]
+pub(super) struct Meter {
+    bytes: [AtomicU64; 2],
+    since: Instant,
+    /// When the last bytes went through, in milliseconds since then.
+    last: AtomicU64,
+    /// The first budget that it met.
+    met: OnceLock<Refusal>,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self { bytes: Default::default(), since: Instant::now(), last: AtomicU64::new(0), met: OnceLock::new() }
+    }
+}
+
+impl Meter {
+    /// Counts bytes on their way, or says that there is no budget for them.
+    pub(super) fn count(&self, door: &Door, way: Way, bytes: usize) -> Result<(), Cut> {
+        if !door.take(way, bytes) {
+            return Err(Cut::Budget(self.met.get_or_init(|| used_up(way)).clone()));
+        }
+        let [up, down] = &self.bytes;
+        let total = if way == Way::Up { up } else { down };
+        total.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.last.store(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The budget by which it was cut, where it was.
+    pub(super) fn met(&self) -> Option<&Refusal> {
+        self.met.get()
+    }
+
+    /// How much went up and down.
+    pub(super) fn so_far(&self) -> [u64; 2] {
+        self.bytes.each_ref().map(|total| total.load(Ordering::Relaxed))
+    }
+
+    fn is_silent(&self) -> bool {
+        let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
+        self.since.elapsed().saturating_sub(last) > SILENT
+    }
+}
+
+/// The first words of a client, with what has come of them: TLS must ask for the host that was allowed.
+async fn first_words(client: &ReadHalf<'_>, begun: Vec<u8>, host: &Host, needs_tls: bool) -> Result<Vec<u8>, Cut> {
+    let mut words = begun;
+    let hearing = async {
+        loop {
+            match if words.is_empty() { Hello::Part } else { hello::read(&words) } {
+                Hello::Whole { hides: true, .. } => return Err(Cut::Hidden),
+                Hello::Whole { name, .. } => {
+                    let asked = name.unwrap_or_default();
+                    let is_host = match host {
+                        Host::Name(_) => Host::parse(&asked).as_ref() == Some(host),
+                        // To an address no name is said.
+                        Host::Address(_) => asked.is_empty(),
+                    };
+                    let host = host.clone();
+                    return if is_host { Ok(()) } else { Err(Cut::OtherServer { asked, host }) };
+                }
+                Hello::Broken if needs_tls => return Err(Cut::NoTls),
+                Hello::Broken => return Ok(()),
+                Hello::Part => {}
+            }
+            let mut piece = [0; 4096];
+            client.readable().await.map_err(|_| Cut::Mute)?;
+            match client.try_read(&mut piece) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Ok(0) | Err(_) if needs_tls => return Err(Cut::Mute),
+                Ok(0) | Err(_) => return Ok(()),
+                Ok(count) => words.extend_from_slice(piece.get(..count).unwrap_or_default()),
+            }
+        }
+    };
+    // Elsewhere the server may be the one who speaks first.
+    let time = if needs_tls { FIRST_WORDS } else { SILENT };
+    tokio::time::timeout(time, hearing).await.unwrap_or(Err(Cut::Mute))?;
+    Ok(words)
+}
+
+/// Lets bytes through between a client and a host until one of them ends it. `begun` came already.
+pub(super) async fn through(
+    door: &Door,
+    mut client: UnixStream,
+    mut server: TcpStream,
+    (host, port): (&Host, u16),
+    begun: Vec<u8>,
+    meter: &Meter,
+) -> Result<(), Cut> {
+    let (from_client, mut to_client) = client.split();
+    let (from_server, mut to_server) = server.split();
+    let up = async {
+        let first = first_words(&from_client, begun, host, port == 443).await?;
+        meter.count(door, Way::Up, first.len())?;
+        if to_server.write_all(&first).await.is_err() {
+            return Ok(());
+        }
+        drop(first);
+        loop {
+            if from_client.readable().await.is_err() {
+                return Ok(());
+            }
+            let mut piece = vec![0; PIECE];
+            match from_client.try_read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => {
+                    meter.count(door, Way::Up, count)?;
+                    if to_server.write_all(piece.get(..count).unwrap_or_default()).await.is_err() {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return Ok(()),
+            }
+        }
+        let _ = to_server.shutdown().await;
+        Ok(())
+    };
+    let down = async {
+        loop {
+            if from_server.readable().await.is_err() {
+                return Ok(());
+            }
+            let mut piece = vec![0; PIECE];
+            match from_server.try_read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => {
+                    meter.count(door, Way::Down, count)?;
+                    if to_client.write_all(piece.get(..count).unwrap_or_default()).await.is_err() {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return Ok(()),
+            }
+        }
+        let _ = to_client.shutdown().await;
+        Ok(())
+    };
+    let silence = async {
+        loop {
+            tokio::time::sleep(LOOKS).await;
+            if meter.is_silent() {
+                return Cut::Silent;
+            }
+        }
+    };
+    tokio::select! {
+        both = async { tokio::try_join!(up, down) } => both.map(|_| ()),
+        cut = silence => Err(cut),
+    }
+}
