@@ -17,6 +17,12 @@ struct Machine {
 
 impl Machine {
     fn new() -> Self {
+        let agent = std::fs::read_to_string(program("agent.py")).unwrap();
+        Self::with(&format!("#!/usr/bin/python3\n{agent}"))
+    }
+
+    /// One whose image has this program as the agent.
+    fn with(agent: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("up-").tempdir_in("/srv").unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let image = format!("localhost/up-test:{}", uuid::Uuid::new_v4().simple());
@@ -30,8 +36,7 @@ impl Machine {
             PODMAN.join(" ")
         );
         write_program(&machine.path("bin/podman"), &wrapper);
-        let agent = std::fs::read_to_string(program("agent.py")).unwrap();
-        write_program(&machine.path("root/usr/bin/claude"), &format!("#!/usr/bin/python3\n{agent}"));
+        write_program(&machine.path("root/usr/bin/claude"), agent);
         let tar = machine.path("root.tar");
         Output::of(Command::new("sh").arg(program("rootfs.sh")).arg(&tar), b"").expect(0);
         let mut add = Command::new("tar");
@@ -160,6 +165,78 @@ fn from_nothing_to_a_held_command_that_is_approved() {
     let record = Output::of(&mut machine.bashgate(&["audit", "verify"]), b"").expect(0);
     assert!(record.stdout.contains("intact") || record.stdout.contains("records"), "{record:?}");
     assert_eq!(machine.hosts().len(), 1);
+}
+
+/// What the agent's program tries by itself, without any tool: through the variables that it finds, and past them.
+const GOES_OUT: &str = r#"#!/usr/bin/python3
+import json, os, socket, sys, urllib.request
+def fetched(address):
+    try:
+        return urllib.request.urlopen(address, timeout=20).read().decode()
+    except Exception as error:
+        return f"{error}"
+def connected(family, address):
+    try:
+        socket.socket(family).connect(address)
+        return "connected"
+    except OSError as error:
+        return error.strerror
+listed, other = sys.argv[1:3]
+host, port = listed.rsplit(":", 1)
+report = {"listed": fetched(f"http://{listed}/"), "other": fetched(f"http://{other}/"),
+          "direct": connected(socket.AF_INET, (host, int(port))), "outside": connected(socket.AF_INET, ("192.0.2.1", 80)),
+          "sockets": os.listdir("/run/bashgate/egress"), "interfaces": sorted(name for _, name in socket.if_nameindex())}
+try:
+    os.unlink("/run/bashgate/egress/proxy.sock")
+    report["unlinked"] = True
+except OSError as error:
+    report["unlinked"] = error.strerror
+json.dump(report, open("report.json", "w"))
+"#;
+
+/// With `[egress]` the container has no network, and the host leads to what is listed.
+#[test]
+fn the_hosts_way_out_is_the_only_one() {
+    let machine = Machine::with(GOES_OUT);
+    let listeners = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.2:0").unwrap());
+    let [listed, other] = listeners.each_ref().map(|listener| listener.local_addr().unwrap().to_string());
+    for listener in listeners {
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
+                let _ = std::io::Write::write_all(
+                    &mut stream,
+                    b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\nconnection: close\r\n\r\nreached",
+                );
+            }
+        });
+    }
+    let gate = machine.path("home/.config/bashgate");
+    Output::of(&mut machine.bashgate(&["init", gate.to_str().unwrap()]), b"").expect(0);
+    let file = gate.join("bashgate.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("[egress]\n"), "{text}");
+    let text =
+        text.replace("enabled = false", "enabled = true").replace("hosts = []", &format!("hosts = [\"{listed}\"]"));
+    std::fs::write(&file, text).unwrap();
+    let runtime = machine.path("bin/podman").display().to_string();
+    let up = ["up", "claude", "--image", &machine.image, "--runtime", &runtime, "--", &listed, &other];
+    let ended = Output::of(&mut machine.bashgate(&up), b"").expect(0);
+    assert!(ended.stderr.contains("no network but through the host") && !ended.stderr.contains("is open"), "{ended:?}");
+    let report = std::fs::read_to_string(machine.path("web/report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["listed"], "reached", "{report:#}");
+    assert!(report["other"].as_str().unwrap().contains("is not on this workspace's list"), "{report:#}");
+    assert_eq!(
+        (&report["direct"], &report["outside"]),
+        (&json!("Connection refused"), &json!("Network is unreachable"))
+    );
+    assert_eq!((&report["interfaces"], &report["sockets"]), (&json!(["lo"]), &json!(["proxy.sock"])), "{report:#}");
+    assert_ne!(report["unlinked"], true, "{report:#}");
+    // The agent's own hosts were listed for it.
+    assert!(std::fs::read_to_string(&file).unwrap().contains("egress = [\"api.anthropic.com\""));
+    let tail = Output::of(&mut machine.bashgate(&["egress", "tail", "--json"]), b"").expect(0).stdout;
+    assert!(tail.contains("\"ended\":\"closed\"") && tail.contains("is not on this workspace's list"), "{tail}");
 }
 
 #[test]
