@@ -2,7 +2,7 @@
 (`/v1/messages`), of OpenAI's Responses (`/v1/responses`) and Chat Completions (`/v1/chat/completions`) and of Gemini's
 `streamGenerateContent`.
 
-Usage: model_server.py PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}, or of lists of them, which are called at once; the
+Usage: model_server.py [ADDRESS:]PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}, or of lists of them, which are called at once; the
 next one is chosen by counting the tool results in the conversation, so the server keeps no state. A conversation in which somebody says
 what begins with "INNER" is a subagent's: its script is the value of "inner" of the call that has one. An "item" has more fields for the
 call; a "session_id" of "last" is the terminal that was opened last. LOG gets the tool results of each request, a line each. Whoever does not show the key "dummy" gets 401.
@@ -13,7 +13,8 @@ import re
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-PORT, SCRIPT, LOG = int(sys.argv[1]), json.load(open(sys.argv[2])), sys.argv[3]
+ADDRESS, _, PORT = sys.argv[1].rpartition(":")
+SCRIPT, LOG = json.load(open(sys.argv[2])), sys.argv[3]
 
 
 def turns_after(count, script):
@@ -188,4 +189,4 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(200, text.encode(), "text/event-stream")
 
 
-ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
+ThreadingHTTPServer((ADDRESS or "127.0.0.1", int(PORT)), Handler).serve_forever()

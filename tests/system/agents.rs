@@ -118,6 +118,17 @@ impl Agent {
         std::fs::write(self.home.join(".codex/config.toml"), config).unwrap();
     }
 
+    /// The same with its model outside, at this address, behind the host's way out.
+    pub(super) fn leads_out(&self, command: &mut Command, model: &str) {
+        let socket = self.site.path().join("egress/default/proxy.sock");
+        command.env("AGENT_MODEL", model).env("AGENT_EGRESS", socket);
+        command.env("AGENT_RUNNER", self.site.path().join("bin/bashgate-run"));
+        let config = self.home.join(".codex/config.toml");
+        if let Ok(text) = std::fs::read_to_string(&config) {
+            std::fs::write(config, text.replace("127.0.0.1:8080", model)).unwrap();
+        }
+    }
+
     /// The hook's own command, in the agent's home folder.
     pub(super) fn manage(&self, words: &[&str]) -> Output {
         let mut command = self.inside(&self.site.path().join("bin/bashgate-hook"));

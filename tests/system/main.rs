@@ -3,6 +3,7 @@
 mod aftermath;
 mod agents;
 mod agents_around;
+mod agents_egress;
 mod agents_faults;
 mod approvals;
 #[path = "../attacks/mod.rs"]

@@ -1,0 +1,55 @@
+//! Real agents in a network namespace without any network, whose model is outside: what they need is the host's way out.
+
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+
+use bashgate_tests::{Output, repository, until};
+use serde_json::{Value, json};
+
+use super::agents::{Agent, Kind};
+
+#[test]
+fn claude_code_and_codex_work_without_a_network() {
+    for kind in [Kind::Claude, Kind::Codex] {
+        let agent = Agent::of(kind);
+        let address = "127.0.0.2";
+        let port = TcpListener::bind((address, 0)).unwrap().local_addr().unwrap().port();
+        let model = format!("{address}:{port}");
+        let egress = format!("[egress]\nenabled = true\nhosts = [\"{model}\"]\n");
+        let text = std::fs::read_to_string(agent.site.host_toml()).unwrap();
+        std::fs::write(agent.site.host_toml(), format!("{egress}{text}")).unwrap();
+        agent.install();
+        let _host = agent.site.serve();
+        let script = json!([
+            agent.shell("touch local"),
+            agent.shell("curl -sS -m 20 http://elsewhere.example/ > told 2>&1; curl -sS -m 5 --noproxy '*' http://192.0.2.1/ > direct 2>&1; true"),
+        ]);
+        let mut command = agent.command(&script);
+        agent.leads_out(&mut command, &model);
+        let mut server = Command::new("python3");
+        server.arg(repository().join("tests/agents/model_server.py")).arg(&model);
+        server.arg(agent.site.path().join("script.json")).arg(agent.site.path().join("log"));
+        let mut server = server.stdout(Stdio::null()).spawn().unwrap();
+        until("the model", || TcpStream::connect((address, port)).ok());
+        let output = Output::of(&mut command, b"");
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert!(agent.ran("local"), "{kind:?}: {output:?}");
+        let told = |file: &str| std::fs::read_to_string(agent.project.join(file)).unwrap_or_default();
+        assert!(told("told").contains("is not on this workspace's list"), "{kind:?}: {:?}", told("told"));
+        assert!(told("direct").contains("curl: "), "{kind:?}: {:?}", told("direct"));
+        let records: Vec<Value> = agent.site.audit().into_iter().filter(|record| record["kind"] == "egress").collect();
+        let mut asked: Vec<(String, bool)> = records
+            .iter()
+            .map(|record| {
+                let detail = &record["detail"];
+                (format!("{}:{}", detail["host"].as_str().unwrap(), detail["port"]), detail["ended"] == "closed")
+            })
+            .collect();
+        asked.sort();
+        asked.dedup();
+        println!("{kind:?} asked for {asked:?}");
+        assert!(asked.contains(&(model.clone(), true)), "{kind:?}: {asked:?}");
+        assert!(asked.iter().all(|(host, reached)| *reached == (*host == model)), "{kind:?}: {asked:?}");
+    }
+}
