@@ -42,6 +42,30 @@ impl Allowance {
     }
 }
 
+impl Allowance {
+    /// Takes so much, or as much of it as there is: how much that was.
+    pub(crate) fn take_up_to(&mut self, amount: usize) -> usize {
+        if self.take(amount) {
+            return amount;
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "less than the amount, and never below zero"
+        )]
+        let left = self.left as usize;
+        self.left = 0.0;
+        left.min(amount)
+    }
+
+    /// Gives back what was taken and not used.
+    pub(crate) fn give_back(&mut self, amount: usize) {
+        #[expect(clippy::cast_precision_loss, reason = "an amount, not an identity")]
+        let amount = amount as f64;
+        self.left = (self.left + amount).min(self.most);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +74,10 @@ mod tests {
     fn what_is_used_up_flows_back() {
         let mut hour = Allowance::new(10, Duration::from_hours(1));
         assert!(hour.take(6) && !hour.take(6) && hour.take(4) && !hour.take(1));
+        let mut part = Allowance::new(10, Duration::from_hours(1));
+        assert_eq!((part.take_up_to(6), part.take_up_to(6), part.take_up_to(6)), (6, 4, 0));
+        part.give_back(3);
+        assert_eq!(part.take_up_to(6), 3);
         let mut quick = Allowance::new(1000, Duration::from_secs(1));
         assert!(quick.take(1000) && !quick.take(900));
         std::thread::sleep(Duration::from_millis(50));

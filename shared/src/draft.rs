@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::object;
 use crate::protocol::{MAX_LABEL_BYTES, MAX_TIMEOUT_MS, RequestError, RequestId, VERSION};
-use crate::script::{Capabilities, MAX_ENTRIES, MAX_ENTRY_BYTES};
+use crate::script::{Capabilities, MAX_ENTRIES, MAX_ENTRY_BYTES, Manifest};
 
 /// The type of a request to have a script written.
 pub const SCRIPT_DRAFT: &str = "security:script_draft";
@@ -85,7 +85,18 @@ impl ScriptDraft {
             }
         }
         let bytes = lists.iter().flat_map(|(_, list)| list.iter()).map(String::len).sum::<usize>();
-        if bytes > MAX_ENTRIES_BYTES { Err(RequestError::FieldTooLong("capabilities")) } else { Ok(()) }
+        if bytes > MAX_ENTRIES_BYTES {
+            return Err(RequestError::FieldTooLong("capabilities"));
+        }
+        // Places, programs and names alone: anything else would be a text to the model.
+        self.manifest().canonical()?;
+        Ok(())
+    }
+
+    /// All that is said besides the task, as a manifest.
+    pub fn manifest(&self) -> Manifest {
+        let variables = self.variables.clone();
+        Manifest { capabilities: self.capabilities.clone(), variables, ..Manifest::named("draft") }
     }
 
     /// A request that asks for this.
@@ -131,6 +142,9 @@ mod tests {
             r#","task":"x","capabilities":null"#,
             r#","task":"x","capabilities":[[],[],false,[]]"#,
             r#","task":"x","approved":true"#,
+            r#","task":"x","variables":["a text that goes to the model"]"#,
+            r#","task":"x","capabilities":{"commands":["wc -l"]}"#,
+            r#","task":"x","capabilities":{"paths_read":["not absolute"]}"#,
             r#","task":"x","v":2"#,
             &long,
             &many,

@@ -481,7 +481,7 @@ fn the_stream_stays_whole() {
             "{text:?}"
         );
         assert!(!client.answers.contains_key(&999), "a command answered for the server");
-        let id = client.call("bash", &json!({"command": format!("# {}", "x".repeat(10 << 20))}));
+        let id = client.call("bash", &json!({"command": format!("# {}", "x".repeat(900_000))}));
         let refused = client.answer(id);
         assert!(refused["error"]["message"].as_str().unwrap().contains("write it to a file"), "{refused:#}");
         client.raw(b"\xff\xfe\x00 no json");

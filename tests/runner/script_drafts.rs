@@ -69,7 +69,7 @@ fn a_model_gives_no_more_than_was_named() {
         json!({"description": "say hello", "capabilities": {"commands": ["cat"], "paths_read": [ground.text("in")]}});
     let made = generate(&ground, &wanted);
     let given = &made["manifest"]["capabilities"];
-    assert_eq!((&given["commands"], &given["paths_read"]), (&json!(["cat"]), &json!([])), "{made:#}");
+    assert_eq!((&given["commands"], &given["paths_read"]), (&json!(["cat"]), &json!([ground.text("in")])), "{made:#}");
     assert_eq!(given["network"], false, "{made:#}");
     let findings = made["findings"].to_string();
     assert!(findings.contains("uses `curl`") && findings.contains("needs network"), "{findings}");
@@ -122,7 +122,8 @@ fn what_goes_wrong_keeps_nothing() {
         for (wanted, want) in [
             (json!({"description": " "}), "`task` is empty"),
             (json!({"description": "x".repeat(4097)}), "`task` is too long"),
-            (json!({"description": "x", "variables": vec!["x"; 65]}), "`variables` is too long"),
+            (json!({"description": "x", "variables": vec!["x"; 65]}), "`variables`"),
+            (json!({"description": "x", "variables": ["all that I know"]}), "`variables`"),
             (json!({"description": "x", "approved": true}), "unknown field"),
             (json!({}), "missing field"),
         ] {

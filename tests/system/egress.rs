@@ -309,32 +309,93 @@ fn a_plain_request_is_made_anew() {
     assert!(switched.starts_with("HTTP/1.1 502"), "{switched}");
 }
 
-/// What is beyond the hour's budget is cut, told and on record.
+/// What is beyond the hour's budget is cut, told and on record; nothing of it is sent.
 #[test]
 fn a_budget_cuts() {
+    let cut_by = |site: &Site, budget: &str| {
+        until(budget, || {
+            let is_cut = |record: &Value| record["ended"].as_str().is_some_and(|why| why.contains(budget));
+            records(site).into_iter().find(|record| is_cut(record) && record["address"].is_string())
+        })
+    };
+    for by_connect in [false, true] {
+        let way = if by_connect { "-p" } else { "" };
+        let origin = Origin::start();
+        let port = origin.port;
+        let small = site(&[format!("localhost:{port}")], "up_mib_per_hour = 1\n");
+        let _host = small.serve();
+        std::fs::write(small.work().join("large"), vec![b'x'; 3 << 20]).unwrap();
+        inside(&small, &format!("curl -sS -m 20 {way} --data-binary @large http://localhost:{port}/"));
+        let cut = cut_by(&small, "up_mib_per_hour");
+        assert!((1 << 19..(1 << 20) + (64 << 10)).contains(&cut["up"].as_u64().unwrap()), "{cut:#}");
+        let told = inside(&small, &format!("curl -sS -D - http://localhost:{port}/"));
+        assert!(told.stdout.contains("this workspace has sent as many bytes as it may"), "{told:?}");
+
+        let small = site(&[format!("localhost:{port}")], "down_mib_per_hour = 2\n");
+        let _host = small.serve();
+        let whole = inside(&small, &format!("curl -sS {way} http://localhost:{port}/bytes/1000000 | wc -c"));
+        assert_eq!(whole.stdout.trim(), "1000000");
+        inside(&small, &format!("curl -sS -m 20 {way} http://localhost:{port}/bytes/4000000 -o /dev/null"));
+        let cut = cut_by(&small, "down_mib_per_hour");
+        assert!(cut["down"].as_u64().unwrap() < 2 << 20, "{cut:#}");
+    }
+}
+
+/// A workspace that is removed has no way out any more, and what was open ends.
+#[test]
+fn a_workspace_that_is_removed_has_no_way_out() {
     let origin = Origin::start();
     let port = origin.port;
-    let site = site(&[format!("localhost:{port}")], "up_mib_per_hour = 1\ndown_mib_per_hour = 4\n");
+    let site = site(&[format!("localhost:{port}")], "");
     let _host = site.serve();
-    let curl = |more: &str| inside(&site, &format!("curl -sS -m 20 {more}"));
-    assert_eq!(curl(&format!("http://localhost:{port}/bytes/2000000 | wc -c")).stdout.trim(), "2000000");
-    std::fs::write(site.work().join("large"), vec![b'x'; 3 << 20]).unwrap();
-    curl(&format!("--data-binary @large http://localhost:{port}/ -p"));
-    let cut = until("a cut", || {
-        records(&site)
-            .into_iter()
-            .find(|record| record["ended"].as_str().is_some_and(|why| why.contains("up_mib_per_hour")))
+    site.cli(["workspace", "add", "other"]).expect(0);
+    let other = site.path().join("egress/other/proxy.sock");
+    let mut open = until("its socket", || UnixStream::connect(&other).ok());
+    write!(open, "CONNECT localhost:{port} HTTP/1.1\r\n\r\n").unwrap();
+    let mut answer = [0; 12];
+    open.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    site.cli(["workspace", "remove", "other"]).expect(0);
+    until("an end", || UnixStream::connect(&other).err());
+    open.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let mut rest = Vec::new();
+    assert!(open.read_to_end(&mut rest).is_ok(), "it ends");
+    let shut = until("its record", || {
+        records(&site).into_iter().find(|record| record["ended"].as_str().is_some_and(|why| why.contains("was shut")))
     });
-    assert!((1 << 19..(1 << 20) + (64 << 10)).contains(&cut["up"].as_u64().unwrap()), "{cut:#}");
-    curl(&format!("http://localhost:{port}/bytes/4000000 -o /dev/null"));
-    let used = until("the other one", || {
-        records(&site)
-            .into_iter()
-            .find(|record| record["ended"].as_str().is_some_and(|why| why.contains("down_mib_per_hour")))
-    });
-    assert!(used["down"].as_u64().unwrap() < 4 << 20, "{used:#}");
-    // What is left of it may be used.
-    assert_eq!(curl(&format!("http://localhost:{port}/")).expect(0).stdout, "reached\n");
+    assert_eq!(shut["host"], "localhost", "{shut:#}");
+}
+
+/// What was open when the host ends is on record with what went through it.
+#[test]
+fn an_open_connection_is_on_record_when_the_host_ends() {
+    let origin = Origin::start();
+    let port = origin.port;
+    let site = site(&[format!("localhost:{port}")], "");
+    let mut host = site.serve();
+    let mut open = UnixStream::connect(socket(&site)).unwrap();
+    write!(open, "CONNECT localhost:{port} HTTP/1.1\r\n\r\n").unwrap();
+    let mut answer = [0; 12];
+    open.read_exact(&mut answer).unwrap();
+    open.write_all(&[b'x'; 5000]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    host.terminate();
+    let _host = site.serve();
+    let record = until("its record", || records(&site).into_iter().find(|record| record["host"] == "localhost"));
+    assert_eq!(record["up"], 5000, "{record:#}");
+}
+
+/// In a tunnel to the port of plain HTTP any host of that address could be named.
+#[test]
+fn nothing_goes_through_a_tunnel_to_plain_http() {
+    let site = site(&["localhost".to_owned()], "");
+    let _host = site.serve();
+    let answer = raw(&site, b"CONNECT localhost:80 HTTP/1.1\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    let answer = raw(&site, b"\x05\x01\x00\x05\x01\x00\x03\x09localhost\x00\x50");
+    assert_eq!(answer.as_bytes().get(..4), Some(&[5, 0, 5, 2][..]), "{answer:?}");
+    let answer = raw(&site, b"GET http://localhost:74537/ HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
 }
 
 /// TLS must ask for the host that was allowed.

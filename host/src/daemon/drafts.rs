@@ -1,13 +1,13 @@
 //! Scripts that a container wants to have written: the host's model is asked, within what the workspace may ask it in an hour, and
 //! the text goes back. It is nobody's approval: what comes of it is asked about like any other script.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::draft::{SCRIPT_DRAFT, ScriptDraft};
-use bashgate_shared::protocol::{Answer, RequestId, WorkspaceName};
+use bashgate_shared::protocol::{Answer, RequestId, ScriptWire, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
@@ -25,6 +25,9 @@ use crate::store::Write;
 /// Most scripts of one workspace that are being written at once.
 const MAX_WAITING: usize = 2;
 
+/// Most scripts of all workspaces that are being written at once; more wait.
+const MAX_AT_ONCE: usize = 4;
+
 /// A script that was asked for, with what the model made of it.
 pub struct Drafted {
     workspace: WorkspaceName,
@@ -39,11 +42,13 @@ pub struct Drafted {
 pub(super) struct Drafts {
     events: mpsc::UnboundedSender<Event>,
     asked: HashSet<(WorkspaceName, RequestId)>,
+    /// Not those of commands, which are not to wait for a script.
+    turns: Arc<Semaphore>,
 }
 
 impl Drafts {
     pub(super) fn new(events: mpsc::UnboundedSender<Event>) -> Self {
-        Self { events, asked: HashSet::new() }
+        Self { events, asked: HashSet::new(), turns: Arc::new(Semaphore::new(MAX_AT_ONCE)) }
     }
 
     /// True while a script of this id is being written.
@@ -55,7 +60,8 @@ impl Drafts {
         self.asked.iter().filter(|(of, _)| of == workspace).count()
     }
 
-    fn ask(&mut self, mut drafted: Drafted, panel: Arc<Panel>, turn: Arc<Semaphore>) {
+    fn ask(&mut self, mut drafted: Drafted, panel: Arc<Panel>) {
+        let turn = self.turns.clone();
         self.asked.insert((drafted.workspace.clone(), drafted.request_id.clone()));
         let events = self.events.clone();
         tokio::spawn(async move {
@@ -93,8 +99,7 @@ impl Core {
             drafted.result = Err(why.to_owned());
             return self.is_drafted(drafted);
         }
-        let turn = known.turn.clone();
-        self.drafts.ask(drafted, panel, turn);
+        self.drafts.ask(drafted, panel);
     }
 
     /// The model has written it, or has not. The answer goes out when that is on record.
@@ -111,6 +116,8 @@ impl Core {
         };
         let detail = json!(audit::DecisionRecord {
             command: Some(draft.task.clone()),
+            // With the task it is all that the model is told.
+            script: Some(ScriptWire { manifest: draft.manifest(), values: BTreeMap::new() }),
             agent: draft.agent.clone(),
             request_sha256: Some(digest.hex()),
             ..audit::DecisionRecord::new(SCRIPT_DRAFT, decision, by.clone(), told, known.seen.taint, known.seen.epoch)

@@ -20,6 +20,9 @@ impl Core {
     /// A connection is over, or was refused.
     pub(super) fn went_out(&mut self, closed: &Closed) {
         self.metrics.went_out(closed);
+        if !closed.is_recorded {
+            return;
+        }
         let [up, down] = closed.bytes;
         let detail = json!({
             "host": closed.host,

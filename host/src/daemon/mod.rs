@@ -258,7 +258,14 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         }
     }
     commands.abort();
-    drop(egress);
+    if let Some(egress) = egress.take() {
+        drop(egress);
+        // What was open ends now, and says so.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        while let Ok(event) = queue.try_recv() {
+            core.handle(event);
+        }
+    }
     page.close().await;
     if let Some(scraped) = scraped {
         scraped.abort();

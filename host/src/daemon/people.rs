@@ -325,6 +325,8 @@ impl Core {
         }
         self.close_all(name, by);
         self.workspaces.remove(name);
+        // Whoever keeps a list of them looks again.
+        self.has_new_workspace();
         // What was let through ahead was for this life of it.
         let workspaces = &self.workspaces;
         self.book.end_grants(clock::now(), |name| workspaces.get(name).map(|known| known.seen.epoch));

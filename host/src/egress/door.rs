@@ -1,6 +1,6 @@
 //! Who may go where, and how much: the rules of one workspace's way out.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,9 @@ use crate::daemon::Event;
 
 /// Most connections of one workspace at once; more wait to be taken.
 const CONNECTIONS: usize = 1024;
+/// Most names of one workspace, and of all, that are looked up at once.
+const LOOKUPS: usize = 8;
+static ALL_LOOKUPS: Semaphore = Semaphore::const_new(64);
 /// How long resolving and connecting may take.
 const CONNECTING: Duration = Duration::from_secs(15);
 /// Most records of one workspace in a minute; of what is beyond only the number is told.
@@ -64,7 +67,11 @@ pub(super) struct Door {
     events: mpsc::UnboundedSender<Event>,
     pub(super) seats: Arc<Semaphore>,
     budget: Mutex<[Allowance; 2]>,
-    records: Mutex<(Allowance, u64)>,
+    /// What went through, and what was refused: neither crowds out the other.
+    records: Mutex<[(Allowance, u64); 2]>,
+    lookups: Arc<Semaphore>,
+    /// Closed when nothing may go through any more.
+    ends: Semaphore,
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -81,8 +88,22 @@ impl Door {
     ) -> Self {
         let hour = |bytes: u64| Allowance::new(bytes, Duration::from_hours(1));
         let budget = Mutex::new([hour(settings.up_bytes_per_hour), hour(settings.down_bytes_per_hour)]);
-        let records = Mutex::new((Allowance::new(RECORDS_A_MINUTE, Duration::from_mins(1)), 0));
-        Self { workspace, hosts, settings, events, seats: Arc::new(Semaphore::new(CONNECTIONS)), budget, records }
+        let a_minute = || (Allowance::new(RECORDS_A_MINUTE, Duration::from_mins(1)), 0);
+        let records = Mutex::new([a_minute(), a_minute()]);
+        let (seats, lookups) = (Arc::new(Semaphore::new(CONNECTIONS)), Arc::new(Semaphore::new(LOOKUPS)));
+        Self { workspace, hosts, settings, events, seats, budget, records, lookups, ends: Semaphore::new(0) }
+    }
+
+    /// Nothing goes through any more, also of what is open.
+    pub(super) fn shut(&self) {
+        self.seats.close();
+        self.ends.close();
+    }
+
+    /// Ends when it is shut.
+    pub(super) async fn is_shut(&self) {
+        // There is never a permit.
+        let _ = self.ends.acquire().await;
     }
 
     /// The host that a text names, where the list has it.
@@ -109,8 +130,8 @@ impl Door {
                 // Whoever lists an address has named it.
                 Host::Address(address) => vec![SocketAddr::new(*address, port)],
                 Host::Name(name) => {
-                    let found = tokio::net::lookup_host((name.as_str(), port)).await;
-                    let found: Vec<SocketAddr> = found.map_err(|_| Refusal::Unresolved(host.clone()))?.collect();
+                    let found = self.looked_up(name.clone(), port).await;
+                    let found = found.ok_or_else(|| Refusal::Unresolved(host.clone()))?;
                     if let Some(private) = found.iter().find(|one| !may_reach(one.ip(), &self.settings.private)) {
                         return Err(Refusal::Private(host.clone(), private.ip()));
                     }
@@ -133,23 +154,44 @@ impl Door {
         tokio::time::timeout(CONNECTING, reach).await.unwrap_or_else(late)
     }
 
-    /// Takes so many bytes off the hour's budget; false where there are not as many left.
-    pub(super) fn take(&self, way: Way, bytes: usize) -> bool {
+    /// What a name means. A look that nobody waits for any more goes on until it ends, and takes its place until then: whoever asks for
+    /// names that nobody answers for keeps neither others from theirs nor the host from its work.
+    async fn looked_up(&self, name: String, port: u16) -> Option<Vec<SocketAddr>> {
+        let own = self.lookups.clone().acquire_owned().await.ok()?;
+        let all = ALL_LOOKUPS.acquire().await.ok()?;
+        let look = move || {
+            let found = (name.as_str(), port).to_socket_addrs().ok().map(Iterator::collect);
+            drop((own, all));
+            found
+        };
+        tokio::task::spawn_blocking(look).await.ok().flatten()
+    }
+
+    /// Takes so many bytes off the hour's budget, or as many as are left: how many that were. What is not enough is used up.
+    pub(super) fn take(&self, way: Way, bytes: usize) -> usize {
         let mut budget = held(&self.budget);
         let [up, down] = &mut *budget;
-        if way == Way::Up { up.take(bytes) } else { down.take(bytes) }
+        if way == Way::Up { up.take_up_to(bytes) } else { down.take_up_to(bytes) }
+    }
+
+    /// Gives back what was taken and not sent.
+    pub(super) fn give_back(&self, way: Way, bytes: usize) {
+        let mut budget = held(&self.budget);
+        let [up, down] = &mut *budget;
+        if way == Way::Up { up.give_back(bytes) } else { down.give_back(bytes) }
     }
 
     /// Puts what became of a connection on record.
     pub(super) fn tell(&self, closed: Closed) {
-        let mut records = held(&self.records);
-        let (left, dropped) = &mut *records;
-        if !left.take(1) {
-            *dropped += 1;
-            return;
-        }
-        let more = std::mem::take(dropped);
         let mut closed = closed;
+        let mut records = held(&self.records);
+        let [through, refused] = &mut *records;
+        let (left, dropped) = if closed.address.is_some() { through } else { refused };
+        closed.is_recorded = left.take(1);
+        if !closed.is_recorded {
+            *dropped += 1;
+        }
+        let more = if closed.is_recorded { std::mem::take(dropped) } else { 0 };
         if more > 0 {
             let said = closed.why.take().map(|why| format!("{why}; ")).unwrap_or_default();
             closed.why = Some(format!(
@@ -181,8 +223,8 @@ impl Passage {
     pub(super) fn new(door: Arc<Door>, written: &str, port: u16, peer: Option<(i32, u32)>) -> Self {
         let host = written.chars().take(MAX_WRITTEN).flat_map(char::escape_default).collect();
         let workspace = door.workspace.clone();
-        let closed =
-            Closed { workspace, host, port, address: None, bytes: [0; 2], took: Duration::ZERO, why: None, peer };
+        let (bytes, took) = ([0; 2], Duration::ZERO);
+        let closed = Closed { workspace, host, port, address: None, bytes, took, why: None, peer, is_recorded: true };
         Self { door, began: Instant::now(), closed }
     }
 
@@ -197,12 +239,16 @@ impl Passage {
 
     /// Why it was refused or cut: the first word counts.
     pub(super) fn because(&mut self, why: impl std::fmt::Display) {
-        self.closed.why.get_or_insert_with(|| why.to_string());
+        let short = |why: String| why.chars().take(MAX_WRITTEN).map(|c| if c.is_control() { '?' } else { c }).collect();
+        self.closed.why.get_or_insert_with(|| short(why.to_string()));
     }
 }
 
 impl Drop for Passage {
     fn drop(&mut self) {
+        if self.closed.address.is_none() {
+            self.because("the client went away");
+        }
         self.closed.took = self.began.elapsed();
         self.door.tell(self.closed.clone());
     }

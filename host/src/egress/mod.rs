@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use bashgate_shared::protocol::WorkspaceName;
 use tokio::net::UnixListener;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use crate::daemon::Event;
@@ -31,6 +31,8 @@ use addresses::Network;
 use door::Door;
 use hosts::Entry;
 
+/// Most connections of all workspaces.
+const MAX_SEATS: usize = 8192;
 /// The socket's name in its workspace's folder.
 pub const SOCKET: &str = "proxy.sock";
 
@@ -66,6 +68,8 @@ pub struct Closed {
     pub took: Duration,
     /// Why it was refused or cut, if it was.
     pub why: Option<String>,
+    /// It goes on record; of what is beyond a minute's share only the number does.
+    pub is_recorded: bool,
     /// The process that asked, as the kernel says at its end of the socket: its id and its user's.
     pub peer: Option<(i32, u32)>,
 }
@@ -74,7 +78,9 @@ pub struct Closed {
 pub struct Egress {
     settings: Arc<Settings>,
     events: mpsc::UnboundedSender<Event>,
-    open: BTreeMap<WorkspaceName, JoinHandle<()>>,
+    open: BTreeMap<WorkspaceName, (Arc<Door>, JoinHandle<()>)>,
+    /// Connections of all workspaces.
+    seats: Arc<Semaphore>,
 }
 
 impl Egress {
@@ -84,7 +90,10 @@ impl Egress {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        Ok(Self { settings: Arc::new(settings), events, open: BTreeMap::new() })
+        // Each takes two descriptors; the rest is for mailboxes, channels and the store.
+        let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(1 << 16);
+        let seats = Arc::new(Semaphore::new(usize::try_from(most / 4).unwrap_or(MAX_SEATS).min(MAX_SEATS)));
+        Ok(Self { settings: Arc::new(settings), events, open: BTreeMap::new(), seats })
     }
 
     /// Opens one for each of these workspaces, which have these hosts besides those of all, and ends the others.
@@ -98,15 +107,16 @@ impl Egress {
             match listen(&self.settings.folder.join(name.as_str())) {
                 Ok(listener) => {
                     let hosts = self.settings.hosts.iter().chain(hosts).cloned().collect();
-                    let door = Door::new(name.clone(), hosts, self.settings.clone(), self.events.clone());
-                    let task = tokio::spawn(server::serve(listener, Arc::new(door)));
-                    self.open.insert(name.clone(), task);
+                    let door = Arc::new(Door::new(name.clone(), hosts, self.settings.clone(), self.events.clone()));
+                    let task = tokio::spawn(server::serve(listener, door.clone(), self.seats.clone()));
+                    self.open.insert(name.clone(), (door, task));
                 }
                 Err(error) => tracing::error!(workspace = %name, %error, "its way out cannot be opened; it has none"),
             }
         }
         for name in left {
-            if let Some(task) = self.open.remove(&name) {
+            if let Some((door, task)) = self.open.remove(&name) {
+                door.shut();
                 task.abort();
             }
             let _ = std::fs::remove_file(self.settings.folder.join(name.as_str()).join(SOCKET));
@@ -116,7 +126,8 @@ impl Egress {
 
 impl Drop for Egress {
     fn drop(&mut self) {
-        for (name, task) in &self.open {
+        for (name, (door, task)) in &self.open {
+            door.shut();
             task.abort();
             let _ = std::fs::remove_file(self.settings.folder.join(name.as_str()).join(SOCKET));
         }
@@ -129,13 +140,18 @@ fn listen(folder: &Path) -> io::Result<UnixListener> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    let socket = folder.join(SOCKET);
-    // We hold the state folder's lock: one that lies there is a dead one.
-    match std::fs::remove_file(&socket) {
+    if !std::fs::symlink_metadata(folder)?.is_dir() {
+        return Err(io::Error::other(format!("{} is no folder", folder.display())));
+    }
+    // Made beside the folder, where no container writes, and put into it when it is as it has to be: what lies there is a dead one, since
+    // we hold the state folder's lock.
+    let made = folder.with_file_name(format!(".{}", folder.file_name().unwrap_or_default().to_string_lossy()));
+    match std::fs::remove_file(&made) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let listener = UnixListener::bind(&socket)?;
-    std::fs::set_permissions(&socket, Permissions::from_mode(0o666))?;
+    let listener = UnixListener::bind(&made)?;
+    std::fs::set_permissions(&made, Permissions::from_mode(0o666))?;
+    std::fs::rename(&made, folder.join(SOCKET))?;
     Ok(listener)
 }

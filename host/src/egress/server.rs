@@ -18,6 +18,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::door::{Door, Passage, Refusal, Way};
 use super::hosts::Host;
@@ -43,15 +44,22 @@ const HOP_BY_HOP: [&str; 9] = [
     "upgrade",
 ];
 
+/// The port of plain HTTP. Inside of a tunnel to it any host of that address could be named.
+const PLAIN: u16 = 80;
+const NO_TUNNEL: &str = "plain HTTP to port 80 goes as a request to the proxy, not through CONNECT or SOCKS";
 /// The version byte of SOCKS 5.
 const SOCKS: u8 = 5;
 
 type Body = BoxBody<Bytes, hyper::Error>;
 
+/// A connection's place among those of its workspace and of all: it is free again when nothing of it goes on.
+type Seat = Arc<(OwnedSemaphorePermit, OwnedSemaphorePermit)>;
+
 /// Takes connections until it is ended.
-pub(super) async fn serve(listener: UnixListener, door: Arc<Door>) {
+pub(super) async fn serve(listener: UnixListener, door: Arc<Door>, seats: Arc<Semaphore>) {
     loop {
-        let Ok(seat) = door.seats.clone().acquire_owned().await else { return };
+        let Ok(own) = door.seats.clone().acquire_owned().await else { return };
+        let Ok(seat) = seats.clone().acquire_owned().await else { return };
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
@@ -63,13 +71,16 @@ pub(super) async fn serve(listener: UnixListener, door: Arc<Door>) {
         };
         let door = door.clone();
         tokio::spawn(async move {
-            connection(stream, door).await;
-            drop(seat);
+            let (ends, seat) = (door.clone(), Arc::new((own, seat)));
+            tokio::select! {
+                () = connection(stream, door, seat) => {}
+                () = ends.is_shut() => {}
+            }
         });
     }
 }
 
-async fn connection(stream: UnixStream, door: Arc<Door>) {
+async fn connection(stream: UnixStream, door: Arc<Door>, seat: Seat) {
     let peer = stream.peer_cred().ok().map(|peer| (peer.pid().unwrap_or(0), peer.uid()));
     let begins = async {
         loop {
@@ -88,19 +99,19 @@ async fn connection(stream: UnixStream, door: Arc<Door>) {
     };
     match tokio::time::timeout(HEAD_TIME, begins).await {
         Ok(Some(SOCKS)) => socks(stream, door, peer).await,
-        Ok(Some(_)) => http(stream, door, peer).await,
+        Ok(Some(_)) => http(stream, door, peer, seat).await,
         Ok(None) | Err(_) => {}
     }
 }
 
-async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>) {
+async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, seat: Seat) {
     let answer = service_fn(move |request: Request<Incoming>| {
-        let door = door.clone();
+        let (door, seat) = (door.clone(), seat.clone());
         async move {
             let answered = if request.method() == Method::CONNECT {
-                connect(request, door, peer).await
+                connect(request, door, peer, seat).await
             } else {
-                forward(request, door, peer).await
+                forward(request, door, peer, seat).await
             };
             Ok::<_, Infallible>(answered)
         }
@@ -147,7 +158,7 @@ async fn reached(
     Ok((host, stream))
 }
 
-async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32, u32)>) -> Response<Body> {
+async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32, u32)>, seat: Seat) -> Response<Body> {
     let Some((written, port)) = request.uri().authority().and_then(|to| Some((to.host().to_owned(), to.port_u16()?)))
     else {
         return refused(StatusCode::BAD_REQUEST, "CONNECT needs HOST:PORT");
@@ -156,6 +167,10 @@ async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
         return refused(StatusCode::BAD_REQUEST, "CONNECT names a host and no user");
     }
     let mut passage = Passage::new(door.clone(), &written, port, peer);
+    if port == PLAIN {
+        passage.because(NO_TUNNEL);
+        return refused(StatusCode::FORBIDDEN, NO_TUNNEL);
+    }
     let (host, server) = match reached(&door, &mut passage, &written, port).await {
         Ok(reached) => reached,
         Err(refusal) => {
@@ -171,6 +186,7 @@ async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
             return passage.because("the client's connection is none of ours");
         };
         carry(&mut passage, parts.io.into_inner(), server, (&host, port), parts.read_buf.to_vec()).await;
+        drop(seat);
     });
     Response::new(Full::new(Bytes::new()).map_err(|never| match never {}).boxed())
 }
@@ -186,7 +202,7 @@ async fn carry(passage: &mut Passage, client: UnixStream, server: TcpStream, to:
 }
 
 /// A request over plain HTTP is made anew: to the host of its address, whatever its `Host` says, and one on a connection.
-async fn forward(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32, u32)>) -> Response<Body> {
+async fn forward(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32, u32)>, seat: Seat) -> Response<Body> {
     let uri = request.uri().clone();
     let Some(authority) = uri.authority().filter(|_| uri.scheme_str() == Some("http")) else {
         return refused(StatusCode::BAD_REQUEST, "this is a proxy: it takes CONNECT, and http:// addresses");
@@ -194,7 +210,10 @@ async fn forward(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
     if authority.as_str().contains('@') {
         return refused(StatusCode::BAD_REQUEST, "an address names a host and no user");
     }
-    let (written, port) = (authority.host().to_owned(), authority.port_u16().unwrap_or(80));
+    if authority.as_str().len() > authority.host().len() && authority.port_u16().is_none() {
+        return refused(StatusCode::BAD_REQUEST, "the port is none");
+    }
+    let (written, port) = (authority.host().to_owned(), authority.port_u16().unwrap_or(PLAIN));
     let mut passage = Passage::new(door.clone(), &written, port, peer);
     let (host, server) = match reached(&door, &mut passage, &written, port).await {
         Ok(reached) => reached,
@@ -213,17 +232,28 @@ async fn forward(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
     let meter = Arc::new(Meter::default());
     let counted = Counted { stream: server, door: door.clone(), meter: meter.clone() };
     let asked = async {
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(counted)).await?;
+        let mut http = hyper::client::conn::http1::Builder::new();
+        http.max_buf_size(MAX_HEAD);
+        let (mut sender, connection) = http.handshake(TokioIo::new(counted)).await?;
+        let ends = door.clone();
         // It ends, and with it what is known of it, when the answer is read or the client is gone.
         tokio::spawn(async move {
-            let ended = connection.await;
+            let ended = tokio::select! {
+                ended = connection => Some(ended),
+                () = ends.is_shut() => None,
+            };
             // To whoever reads the answer a cut is no more than its end.
             if let Some(budget) = meter.met() {
                 passage.because(budget);
-            } else if let Err(error) = ended {
-                passage.because(cause(&error));
+            } else {
+                match ended {
+                    None => passage.because("the way out was shut"),
+                    Some(Err(error)) => passage.because(cause(&error)),
+                    Some(Ok(())) => {}
+                }
             }
             passage.went(meter.so_far());
+            drop(seat);
         });
         sender.send_request(request).await
     };
@@ -310,10 +340,15 @@ impl AsyncRead for Counted {
 
 impl AsyncWrite for Counted {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        if let Poll::Ready(Ok(count)) = written {
-            self.count(Way::Up, count)?;
+        // Nothing is written for which there is no budget.
+        let may = self.door.take(Way::Up, bytes.len());
+        if may == 0 && !bytes.is_empty() {
+            return Poll::Ready(self.count(Way::Up, 1).map(|()| 0));
         }
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes.get(..may).unwrap_or_default());
+        let count = if let Poll::Ready(Ok(count)) = written { count } else { 0 };
+        self.door.give_back(Way::Up, may.saturating_sub(count));
+        self.meter.went(Way::Up, count);
         written
     }
 
@@ -330,6 +365,11 @@ impl AsyncWrite for Counted {
 async fn socks(mut stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>) {
     let Ok(Some((written, port))) = tokio::time::timeout(HEAD_TIME, asked_by_socks(&mut stream)).await else { return };
     let mut passage = Passage::new(door.clone(), &written, port, peer);
+    if port == PLAIN {
+        passage.because(NO_TUNNEL);
+        let _ = stream.write_all(&answer_of_socks(2)).await;
+        return;
+    }
     match reached(&door, &mut passage, &written, port).await {
         Ok((host, server)) => {
             if stream.write_all(&answer_of_socks(0)).await.is_ok() {

@@ -19,6 +19,10 @@ const SILENT: Duration = Duration::from_mins(30);
 const LOOKS: Duration = Duration::from_secs(30);
 /// How long a client may take for its first words.
 const FIRST_WORDS: Duration = Duration::from_secs(15);
+/// How a TLS record of a handshake begins.
+const TLS: [u8; 2] = [22, 3];
+/// In how many pieces first words may come.
+const MAX_READS: u32 = 256;
 /// Read at once, in bytes. There is such a piece of memory only while something is on its way.
 const PIECE: usize = 64 * 1024;
 
@@ -29,7 +33,7 @@ pub(super) enum Cut {
     #[error(transparent)]
     Budget(Refusal),
     /// Port 443 is for TLS.
-    #[error("it began with something else than TLS, for which this port is")]
+    #[error("it began with something else than a plain TLS hello")]
     NoTls,
     /// TLS to somebody else.
     #[error("TLS asked for `{asked}` at the address of {host}")]
@@ -45,6 +49,9 @@ pub(super) enum Cut {
     /// It said nothing, or nothing whole, in time.
     #[error("no first words came in time")]
     Mute,
+    /// The workspace is gone, or the host ends.
+    #[error("the way out was shut")]
+    Shut,
     /// Nothing went through.
     #[error("nothing went through for {} minutes", SILENT.as_secs() / 60)]
     Silent,
@@ -70,14 +77,19 @@ impl Default for Meter {
 impl Meter {
     /// Counts bytes on their way, or says that there is no budget for them.
     pub(super) fn count(&self, door: &Door, way: Way, bytes: usize) -> Result<(), Cut> {
-        if !door.take(way, bytes) {
+        if door.take(way, bytes) < bytes {
             return Err(Cut::Budget(self.met.get_or_init(|| used_up(way)).clone()));
         }
+        self.went(way, bytes);
+        Ok(())
+    }
+
+    /// Counts bytes for which there was budget.
+    pub(super) fn went(&self, way: Way, bytes: usize) {
         let [up, down] = &self.bytes;
         let total = if way == Way::Up { up } else { down };
         total.fetch_add(bytes as u64, Ordering::Relaxed);
         self.last.store(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        Ok(())
     }
 
     /// The budget by which it was cut, where it was.
@@ -99,6 +111,7 @@ impl Meter {
 /// The first words of a client, with what has come of them: TLS must ask for the host that was allowed.
 async fn first_words(client: &ReadHalf<'_>, begun: Vec<u8>, host: &Host, needs_tls: bool) -> Result<Vec<u8>, Cut> {
     let mut words = begun;
+    let mut reads = 0;
     let hearing = async {
         loop {
             match if words.is_empty() { Hello::Part } else { hello::read(&words) } {
@@ -113,9 +126,14 @@ async fn first_words(client: &ReadHalf<'_>, begun: Vec<u8>, host: &Host, needs_t
                     let host = host.clone();
                     return if is_host { Ok(()) } else { Err(Cut::OtherServer { asked, host }) };
                 }
-                Hello::Broken if needs_tls => return Err(Cut::NoTls),
+                Hello::Broken if needs_tls || words.starts_with(&TLS) => return Err(Cut::NoTls),
                 Hello::Broken => return Ok(()),
                 Hello::Part => {}
+            }
+            // Who says it in so many pieces has something else in mind.
+            reads += 1;
+            if reads > MAX_READS {
+                return Err(Cut::NoTls);
             }
             let mut piece = [0; 4096];
             client.readable().await.map_err(|_| Cut::Mute)?;
@@ -201,6 +219,7 @@ pub(super) async fn through(
         }
     };
     tokio::select! {
+        () = door.is_shut() => Err(Cut::Shut),
         both = async { tokio::try_join!(up, down) } => both.map(|_| ()),
         cut = silence => Err(cut),
     }

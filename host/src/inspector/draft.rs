@@ -48,6 +48,9 @@ pub(super) fn message(draft: &ScriptDraft) -> String {
 /// The script in a model's reply, or why there is none.
 pub(super) fn script(reply: &str) -> Result<String, String> {
     let text = unfenced(reply.trim());
+    if text.lines().any(|line| line.trim_start().starts_with("```")) {
+        return Err("its reply is more than one script".to_owned());
+    }
     if text.trim().is_empty() {
         return Err("its reply holds no script".to_owned());
     }
@@ -109,10 +112,9 @@ mod tests {
             ("  echo x\n\n", Some("echo x\n")),
             ("```bash\necho x\n```", Some("echo x\n")),
             ("```\n#!/bin/bash\necho x\n```\n", Some("#!/bin/bash\necho x\n")),
-            // Whatever else it says is part of the text, which nobody takes for code that was meant.
-            ("Sure:\n```bash\necho x\n```", Some("Sure:\n```bash\necho x\n```\n")),
-            ("```python\nprint()\n```", Some("```python\nprint()\n```\n")),
-            ("```bash\na\n```\n```bash\nb\n```", Some("```bash\na\n```\n```bash\nb\n```\n")),
+            ("Sure:\n```bash\necho x\n```", None),
+            ("```python\nprint()\n```", None),
+            ("```bash\na\n```\n```bash\nb\n```", None),
             ("", None),
             ("```bash\n```", None),
             ("echo \u{1b}[2J", None),

@@ -5,6 +5,7 @@ use rmcp::model::{ClientJsonRpcMessage, ErrorCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinHandle;
 
 use super::MAX_MESSAGE_BYTES;
@@ -92,7 +93,8 @@ pub(super) fn between(
                 Line::TooLong => Some(too_long()),
             };
             let went_on = match (line, fault) {
-                (_, Some(fault)) => faults.send(fault).await.is_ok(),
+                // Who does not read his answers does not keep his end from being seen: of more than fit nothing is said.
+                (_, Some(fault)) => !matches!(faults.try_send(fault), Err(TrySendError::Closed(_))),
                 (Line::Whole(mut line), None) => {
                     line.push(b'\n');
                     to_library.write_all(&line).await.is_ok()

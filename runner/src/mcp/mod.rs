@@ -30,8 +30,8 @@ use crate::registry::Stop;
 
 /// Most calls at a time.
 const MAX_CALLS: usize = 256;
-/// Longest message of a client, in bytes.
-const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// Longest message of a client, in bytes. A list of small values takes some hundred times as much while it is read.
+const MAX_MESSAGE_BYTES: usize = 1 << 20;
 /// Most of what a call may say, in bytes: its output is cut far below.
 const MAX_OUTPUT_BYTES: u64 = 64 << 20;
 /// After the order to stop, so long until it is killed. A command's own grace is shorter.

@@ -59,19 +59,24 @@ impl Used {
         effects.reads.iter().chain(&effects.writes).chain(&effects.named).chain(&effects.runs)
     }
 
-    /// What it has to be given to do that.
-    fn capabilities(&self) -> Capabilities {
+    /// What it has to be given to do that, as far as its text names it and it is there.
+    fn capabilities(&self, text: &str) -> Capabilities {
         let is_in = |path: &str, folders: &[&str]| folders.iter().any(|folder| is_below(path, folder));
-        let write: BTreeSet<String> = self
-            .effects
-            .writes
-            .iter()
-            .filter(|path| path.starts_with('/') && !is_in(path, OWN))
-            .filter_map(|path| folder_of(path))
-            .collect();
-        let read = self.places().filter(|path| path.starts_with('/') && !is_in(path, THERE));
-        let read: BTreeSet<String> =
-            read.filter(|path| !write.iter().any(|folder| is_below(path, folder))).cloned().collect();
+        let mut write: BTreeSet<String> = BTreeSet::new();
+        write.extend(self.effects.writes.iter().filter(|path| !is_in(path, OWN)).filter_map(|path| folder_of(path)));
+        let mut read = BTreeSet::new();
+        for path in self.places().map(String::as_str).chain(absolute(text)).filter(|path| !is_in(path, THERE)) {
+            let plain = before_a_pattern(path);
+            if Path::new(plain).exists() {
+                read.insert(plain.trim_end_matches('/').to_owned());
+            } else {
+                // What is not there yet is what it makes.
+                write.extend(folder_of(plain));
+            }
+        }
+        let may_be_guessed = |path: &String| !is_wide(path);
+        write.retain(may_be_guessed);
+        read.retain(|path| may_be_guessed(path) && !write.iter().any(|folder| is_below(path, folder)));
         Capabilities {
             paths_read: read.into_iter().collect(),
             paths_write: write.into_iter().collect(),
@@ -81,51 +86,55 @@ impl Used {
     }
 }
 
-/// What a script has to be given, by its own text and not by anybody's word: but of what `most` names nothing beyond that. Of one
-/// that cannot be read it is what `most` says.
-pub fn capabilities_of(text: &str, manifest: &Manifest, most: &Capabilities) -> Capabilities {
+/// What a script is given: of each kind what its manifest names, and where that names nothing, what its own text uses, never what
+/// anybody says that it uses. Network is only given where it was named.
+pub fn capabilities_of(text: &str, manifest: &Manifest) -> Capabilities {
+    let named = manifest.capabilities.clone();
     let template = Template::parse(text, &manifest.variables);
     let text = template.as_ref().map_or(text, Template::text);
-    let Ok(used) = Used::of(text, manifest.working_directory.clone()) else { return most.clone() };
-    let Capabilities { paths_read, paths_write, network, commands } = used.capabilities();
-    let within = |found: Vec<String>, most: &[String]| -> Vec<String> {
-        if most.is_empty() { found } else { found.into_iter().filter(|entry| most.contains(entry)).collect() }
-    };
-    // A folder that was named is given as it was named.
-    let folders = |found: Vec<String>, most: &[String]| -> Vec<String> {
-        if most.is_empty() {
-            return found;
-        }
-        most.iter()
-            .filter(|given| found.iter().any(|path| is_below(path, given) || is_below(given, path)))
-            .cloned()
-            .collect()
-    };
-    // Where values come in, a place that the text does not name may be meant.
-    let values = |found: Vec<String>, most: &[String]| {
-        if manifest.variables.is_empty() {
-            folders(found, most)
-        } else if most.is_empty() {
-            found
-        } else {
-            most.to_vec()
-        }
-    };
+    let Ok(used) = Used::of(text, manifest.working_directory.clone()) else { return named };
+    let Capabilities { paths_read, paths_write, network, commands } = used.capabilities(text);
+    let or = |named: Vec<String>, used: Vec<String>| if named.is_empty() { used } else { named };
     Capabilities {
-        paths_read: values(paths_read, &most.paths_read),
-        paths_write: values(paths_write, &most.paths_write),
-        network: network && most.network,
-        commands: within(commands, &most.commands),
+        paths_read: or(named.paths_read, paths_read),
+        paths_write: or(named.paths_write, paths_write),
+        network: network && named.network,
+        commands: or(named.commands, commands),
     }
 }
 
-/// The folder in which a path is written; the folder itself, where it is one.
-fn folder_of(path: &str) -> Option<String> {
-    if Path::new(path).is_dir() {
-        return Some(path.trim_end_matches('/').to_owned()).filter(|path| !path.is_empty());
+/// Absolute paths that stand in a text, in whatever word: also those that a program gets as an argument of which nobody knows what it
+/// is, and those that a variable is given.
+fn absolute(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let words = lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || "\"'`=;()<>|&,{}".contains(c)));
+    // `https://host/x` is no path, and `:` is no part of one that could be told from others.
+    words.filter(|word| word.starts_with('/') && !word.starts_with("//") && !word.contains(':'))
+}
+
+/// A path up to what is only known when it runs.
+fn before_a_pattern(path: &str) -> &str {
+    let Some(at) = path.find(['*', '?', '[', '$']) else { return path };
+    let plain = path.get(..at).unwrap_or_default();
+    plain.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// True for what nobody is given without having named it: the root, a folder directly below it, and what lies at home.
+fn is_wide(path: &str) -> bool {
+    let mut parts = path.split('/').filter(|part| !part.is_empty());
+    let (first, second) = (parts.next(), parts.next());
+    match (first, second, parts.next()) {
+        (_, None, _) | (Some("root"), ..) | (Some("home"), Some(_), None) => true,
+        (Some("home"), _, Some(third)) => third.starts_with('.'),
+        _ => false,
     }
-    let (folder, _) = path.trim_end_matches('/').rsplit_once('/')?;
-    (!folder.is_empty()).then(|| folder.to_owned())
+}
+
+/// The nearest folder that is there, in which a path is or would be made.
+fn folder_of(path: &str) -> Option<String> {
+    let path = Path::new(before_a_pattern(path));
+    let folder = path.ancestors().find(|above| above.is_dir())?;
+    path.is_absolute().then(|| folder.to_str().map(str::to_owned)).flatten()
 }
 
 /// True for a path in a folder, and for the folder itself.
@@ -152,33 +161,47 @@ mod tests {
     fn capabilities_are_what_the_text_uses() {
         let folder = tempfile::tempdir_in("/srv").unwrap();
         let here = folder.path().to_str().unwrap();
-        let of = |text: &str, most: Capabilities| capabilities_of(text, &Manifest::named("test"), &most);
+        for name in ["in", "out"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        std::fs::write(folder.path().join("in/a.log"), "").unwrap();
+        let of = |text: &str, named: Capabilities| {
+            capabilities_of(&text.replace('@', here), &Manifest { capabilities: named, ..Manifest::named("test") })
+        };
         let any = Capabilities::default;
-        let text =
-            format!("f() {{ wc -l \"$1\"; }}\nf {here}/in\nsort {here}/in > {here}/out/x\ncat /etc/hosts > /tmp/y\n");
-        let found = of(&text, any());
-        assert_eq!(found.commands, ["cat", "sort", "wc"]);
-        assert_eq!(found.paths_write, [format!("{here}/out")]);
-        assert_eq!(found.paths_read, [format!("{here}/in")]);
-        assert!(!found.network);
+        let places = |list: &[&str]| list.iter().map(|name| format!("{here}/{name}")).collect::<Vec<_>>();
+        for (text, read, write) in [
+            ("f() { wc -l \"$1\"; }\nf @/in/a.log > @/out/x", &["in/a.log"][..], &["out"][..]),
+            ("ls @/in", &["in"], &[]),
+            ("find @/in -name '*.log'", &["in"], &[]),
+            ("test -f @/in/a.log && echo yes", &["in/a.log"], &[]),
+            ("wc -l @/in/*.log", &["in"], &[]),
+            ("D=@/in; for f in \"$D\"/*.log; do wc -l \"$f\"; done", &["in"], &[]),
+            ("cd @/in || exit; for f in *.log; do wc -l \"$f\"; done", &["in"], &[]),
+            ("cp @/in/a.log @/out/c.log", &["in/a.log"], &["out"]),
+            ("mkdir -p @/out/new/deep", &[], &["out"]),
+            ("tar -czf @/out/b.tgz -C @/in .", &["in"], &["out"]),
+            ("sort -o @/out/x @/in/a.log", &["in/a.log"], &["out"]),
+            ("cat /etc/hosts > /tmp/y # @/in", &["in"], &[]),
+            ("# @/in\necho x", &[], &[]),
+            ("curl -s https://example.com@/in", &[], &[]),
+            ("cat /nosuch/x; echo y > /srv/y; echo z > /root/.x; cat /home/somebody/.ssh/id", &[], &[]),
+        ] {
+            let found = of(text, any());
+            assert_eq!((found.paths_read, found.paths_write), (places(read), places(write)), "{text}");
+        }
+        let found = of("sort @/in/a.log | uniq; exit; echo x", any());
+        assert_eq!((found.commands, found.network), (texts(&["sort", "uniq"]), false));
 
-        // Nothing beyond what was named, whatever the text does.
-        let most = Capabilities { commands: texts(&["sort"]), paths_write: texts(&["/srv"]), ..any() };
-        let found = of(&text, most);
+        // What was named is what it has, whatever the text does.
+        let named = Capabilities { commands: texts(&["sort"]), paths_write: texts(&["/srv"]), ..any() };
+        let found = of("sort @/in/a.log > @/out/x; tar -cf @/out/y @/in", named);
         assert_eq!((found.commands, found.paths_write), (texts(&["sort"]), texts(&["/srv"])));
         assert!(!of("curl -s https://example.com", any()).network, "nobody said that it may");
         assert!(of("curl -s https://example.com", Capabilities { network: true, ..any() }).network);
         assert!(!of("echo x", Capabilities { network: true, ..any() }).network, "it does not use any");
         // One that nobody can read is given what was named.
-        let most = Capabilities { commands: texts(&["tar"]), ..any() };
-        assert_eq!(of("if true; then", most.clone()), most);
-    }
-
-    #[test]
-    fn a_place_that_a_value_names_is_what_was_said_for_it() {
-        let manifest = Manifest { variables: texts(&["trigger.file.path"]), ..Manifest::named("test") };
-        let most = Capabilities { paths_read: texts(&["/srv/in"]), ..Capabilities::default() };
-        let found = capabilities_of("wc -l -- ${trigger.file.path}", &manifest, &most);
-        assert_eq!((found.commands, found.paths_read), (texts(&["wc"]), texts(&["/srv/in"])));
+        let named = Capabilities { commands: texts(&["tar"]), ..any() };
+        assert_eq!(of("if true; then", named.clone()), named);
     }
 }

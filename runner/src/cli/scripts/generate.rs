@@ -12,7 +12,7 @@ use super::edit::tell_new;
 use super::{Failure, Kept, MAX_INPUT_BYTES, about, read_input, tell_line, wrong_input};
 use crate::cli::Common;
 use crate::scripts::used::capabilities_of;
-use crate::scripts::{Author, drafting, find};
+use crate::scripts::{Author, LibraryError, drafting, find};
 
 /// How much a script that is there must fit, from 0 to 1, so that no other one is written.
 const FITS: f64 = 0.8;
@@ -75,6 +75,11 @@ impl Generate {
         let (gate, as_json) = (self.common.gate()?, self.kept.json);
         let agent = self.agent.clone();
         let wanted = self.wanted()?;
+        let name = wanted.name.clone().unwrap_or_else(|| drafting::name_of(&wanted.description));
+        let mut manifest = Manifest { variables: wanted.variables.clone(), ..Manifest::named(&name) };
+        manifest.capabilities = wanted.capabilities.clone();
+        // Before anybody is asked.
+        let manifest = manifest.canonical().map_err(LibraryError::from)?;
         let (scripts, _) = library.list()?;
         let fits = |found: &(&_, f64)| found.1 >= FITS;
         let existing: Vec<_> = find::best(&wanted.description, &scripts).into_iter().filter(fits).collect();
@@ -95,9 +100,8 @@ impl Generate {
         }
         let text =
             drafting::text(&gate, agent.as_deref(), &wanted.description, &wanted.capabilities, &wanted.variables)?;
-        let name = wanted.name.unwrap_or_else(|| drafting::name_of(&wanted.description));
-        let mut manifest = Manifest { variables: wanted.variables, ..Manifest::named(&name) };
-        manifest.capabilities = capabilities_of(&text, &manifest, &wanted.capabilities);
+        let mut manifest = manifest;
+        manifest.capabilities = capabilities_of(&text, &manifest);
         let description = wanted.description.split_whitespace().collect::<Vec<_>>().join(" ");
         let script = library.create(&text, manifest, &description, Author::Llm)?;
         if !as_json {
