@@ -429,11 +429,23 @@ fn tls_to_another_server_is_cut() {
         .arg(&certificate);
     let server = Killed(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     until("the server", || TcpStream::connect(("127.0.0.1", port)).ok());
-    let site = site(&[format!("localhost:{port}")], "");
+    let again = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut other = Command::new("openssl");
+    other.args(["s_server", "-www", "-quiet", "-groups", "P-256", "-accept", &format!("127.0.0.1:{again}")]);
+    other.arg("-key").arg(&key).arg("-cert").arg(&certificate);
+    let _other = Killed(other.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    until("the other server", || TcpStream::connect(("127.0.0.1", again)).ok());
+    let site = site(&[format!("localhost:{port}"), format!("localhost:{again}")], "");
     let _host = site.serve();
     std::fs::copy(&certificate, site.work().join("cert")).unwrap();
     let got = inside(&site, &format!("curl -sS --cacert cert https://localhost:{port}/")).expect(0);
     assert!(got.stdout.contains("s_server"), "{got:?}");
+    // One that is asked to say hello once more, since the server wants another group.
+    let again = format!(
+        "openssl s_client -proxy 127.0.0.1:3128 -connect localhost:{again} -servername localhost -groups X25519:P-256 </dev/null"
+    );
+    let told = inside(&site, &again);
+    assert!(told.stdout.contains("BEGIN CERTIFICATE"), "{told:?}");
     for name in ["evil.example", "xlocalhost", "a.localhost", "localhost.evil.example"] {
         let told = inside(
             &site,

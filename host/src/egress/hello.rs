@@ -71,6 +71,41 @@ fn length_of(message: &[u8]) -> Option<usize> {
     usize::try_from(u32::from_be_bytes([0, *a, *b, *c])).ok()
 }
 
+/// The random of a server's answer that asks for another hello (RFC 8446, section 4.1.3).
+const AGAIN: [u8; 32] = [
+    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11,
+    0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
+];
+/// How much of an answer is needed to say that: a record's head, a message's, a version and what is random.
+pub const ANSWER: usize = 5 + 4 + 2 + 32;
+
+/// Whether a server asks for another hello; `None` where too little of its answer is there.
+pub fn asks_again(answer: &[u8]) -> Option<bool> {
+    if answer.first().is_some_and(|kind| *kind != HANDSHAKE) {
+        return Some(false);
+    }
+    let length =
+        answer.get(3..5).map(|length| length.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))?;
+    // In pieces it might be.
+    if length < ANSWER - 5 {
+        return Some(true);
+    }
+    answer.get(11..ANSWER).map(|random| random == AGAIN)
+}
+
+/// How many bytes whole records of other kinds take at the beginning: a client may send some before it says hello again.
+pub fn before_hello(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(&[kind, _, _, high, low]) = bytes.get(at..at + 5).and_then(|head| head.first_chunk::<5>()) {
+        let end = at + 5 + usize::from(u16::from_be_bytes([high, low]));
+        if !matches!(kind, 20 | 23) || end > bytes.len() {
+            break;
+        }
+        at = end;
+    }
+    at
+}
+
 /// The body of a hello.
 fn inside(body: &[u8]) -> Option<Hello> {
     let mut body = Reader(body);
@@ -140,7 +175,7 @@ impl<'b> Reader<'b> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use rustls::pki_types::ServerName;
@@ -148,7 +183,7 @@ mod tests {
     use super::*;
 
     /// What a real client says first.
-    fn hello(name: &'static str) -> Vec<u8> {
+    pub fn hello(name: &'static str) -> Vec<u8> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -244,6 +279,23 @@ mod tests {
         );
         // Its length goes beyond the end.
         assert_eq!(read(&with(&[0, 99, 0, 9, 0])), Hello::Broken);
+    }
+
+    #[test]
+    fn an_answer_that_asks_for_another_hello_is_known() {
+        let answer = |random: &[u8]| [&[22, 3, 3, 0, 88, 2, 0, 0, 84, 3, 3], random, &[0; 50]].concat();
+        assert_eq!(asks_again(&answer(&AGAIN)), Some(true));
+        assert_eq!(asks_again(&answer(&[7; 32])), Some(false));
+        assert_eq!(asks_again(&answer(&AGAIN)[..42]), None);
+        assert_eq!(asks_again(&[22, 3, 3, 0, 1, 2]), Some(true), "in pieces");
+        assert_eq!(asks_again(b"SSH-2.0"), Some(false));
+        assert_eq!(asks_again(b""), None);
+        let whole = hello("example.org");
+        let before = [&[20, 3, 3, 0, 1, 1][..], &[23, 3, 3, 0, 2, 0, 0]].concat();
+        let all = [before.as_slice(), &whole].concat();
+        assert_eq!(before_hello(&all), before.len());
+        assert_eq!(read(&all[before_hello(&all)..]), named("example.org"));
+        assert_eq!((before_hello(&whole), before_hello(&[20, 3, 3, 0, 9, 1]), before_hello(b"")), (0, 0, 0));
     }
 
     #[test]

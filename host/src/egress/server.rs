@@ -22,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::door::{Door, Passage, Refusal, Way};
 use super::hosts::Host;
-use super::tunnel::{self, Meter};
+use super::tunnel::{self, Cut, Meter};
 
 /// How long a client may take to say what it wants.
 const HEAD_TIME: Duration = Duration::from_secs(15);
@@ -239,18 +239,15 @@ async fn forward(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
         // It ends, and with it what is known of it, when the answer is read or the client is gone.
         tokio::spawn(async move {
             let ended = tokio::select! {
-                ended = connection => Some(ended),
-                () = ends.is_shut() => None,
+                ended = connection => ended.map_err(|error| cause(&error)),
+                cut = meter.falls_silent() => Err(cut.to_string()),
+                () = ends.is_shut() => Err(Cut::Shut.to_string()),
             };
             // To whoever reads the answer a cut is no more than its end.
             if let Some(budget) = meter.met() {
                 passage.because(budget);
-            } else {
-                match ended {
-                    None => passage.because("the way out was shut"),
-                    Some(Err(error)) => passage.because(cause(&error)),
-                    Some(Ok(())) => {}
-                }
+            } else if let Err(why) = ended {
+                passage.because(why);
             }
             passage.went(meter.so_far());
             drop(seat);

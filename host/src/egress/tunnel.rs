@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt as _;
@@ -102,9 +102,50 @@ impl Meter {
         self.bytes.each_ref().map(|total| total.load(Ordering::Relaxed))
     }
 
-    fn is_silent(&self) -> bool {
-        let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
-        self.since.elapsed().saturating_sub(last) > SILENT
+    /// Ends when nothing has gone through for too long.
+    pub(super) async fn falls_silent(&self) -> Cut {
+        loop {
+            tokio::time::sleep(LOOKS).await;
+            let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
+            if self.since.elapsed().saturating_sub(last) > SILENT {
+                return Cut::Silent;
+            }
+        }
+    }
+}
+
+/// Whether a hello asks for the host that was allowed.
+fn judged(name: Option<String>, hides: bool, host: &Host) -> Result<(), Cut> {
+    if hides {
+        return Err(Cut::Hidden);
+    }
+    let asked = name.unwrap_or_default();
+    let is_host = match host {
+        Host::Name(_) => Host::parse(&asked).as_ref() == Some(host),
+        // To an address no name is said.
+        Host::Address(_) => asked.is_empty(),
+    };
+    if is_host { Ok(()) } else { Err(Cut::OtherServer { asked, host: host.clone() }) }
+}
+
+/// What a client says after a server has asked it for another hello: kept until that is whole and asks for the same host.
+#[derive(Default)]
+struct Again {
+    words: Vec<u8>,
+    reads: u32,
+}
+
+impl Again {
+    /// Takes some of it: what may be sent on, where it may.
+    fn take(&mut self, some: &[u8], host: &Host) -> Result<Option<Vec<u8>>, Cut> {
+        self.words.extend_from_slice(some);
+        self.reads += 1;
+        let hello = self.words.get(hello::before_hello(&self.words)..).unwrap_or_default();
+        match if hello.is_empty() { Hello::Part } else { hello::read(hello) } {
+            Hello::Whole { name, hides } => judged(name, hides, host).map(|()| Some(std::mem::take(&mut self.words))),
+            Hello::Part if self.reads < MAX_READS && self.words.len() < 4 * hello::MAX_HELLO => Ok(None),
+            Hello::Part | Hello::Broken => Err(Cut::NoTls),
+        }
     }
 }
 
@@ -115,17 +156,7 @@ async fn first_words(client: &ReadHalf<'_>, begun: Vec<u8>, host: &Host, needs_t
     let hearing = async {
         loop {
             match if words.is_empty() { Hello::Part } else { hello::read(&words) } {
-                Hello::Whole { hides: true, .. } => return Err(Cut::Hidden),
-                Hello::Whole { name, .. } => {
-                    let asked = name.unwrap_or_default();
-                    let is_host = match host {
-                        Host::Name(_) => Host::parse(&asked).as_ref() == Some(host),
-                        // To an address no name is said.
-                        Host::Address(_) => asked.is_empty(),
-                    };
-                    let host = host.clone();
-                    return if is_host { Ok(()) } else { Err(Cut::OtherServer { asked, host }) };
-                }
+                Hello::Whole { name, hides } => return judged(name, hides, host),
                 Hello::Broken if needs_tls || words.starts_with(&TLS) => return Err(Cut::NoTls),
                 Hello::Broken => return Ok(()),
                 Hello::Part => {}
@@ -162,13 +193,18 @@ pub(super) async fn through(
 ) -> Result<(), Cut> {
     let (from_client, mut to_client) = client.split();
     let (from_server, mut to_server) = server.split();
+    // Set before the client hears that it is to say hello again.
+    let is_asked_again = AtomicBool::new(false);
+    let is_tls = AtomicBool::new(false);
     let up = async {
         let first = first_words(&from_client, begun, host, port == 443).await?;
+        is_tls.store(first.starts_with(&TLS), Ordering::Release);
         meter.count(door, Way::Up, first.len())?;
         if to_server.write_all(&first).await.is_err() {
             return Ok(());
         }
         drop(first);
+        let mut again = Again::default();
         loop {
             if from_client.readable().await.is_err() {
                 return Ok(());
@@ -177,8 +213,16 @@ pub(super) async fn through(
             match from_client.try_read(&mut piece) {
                 Ok(0) => break,
                 Ok(count) => {
-                    meter.count(door, Way::Up, count)?;
-                    if to_server.write_all(piece.get(..count).unwrap_or_default()).await.is_err() {
+                    let mut said = piece.get(..count).unwrap_or_default();
+                    let kept;
+                    if is_asked_again.load(Ordering::Acquire) {
+                        let Some(whole) = again.take(said, host)? else { continue };
+                        is_asked_again.store(false, Ordering::Release);
+                        kept = whole;
+                        said = &kept;
+                    }
+                    meter.count(door, Way::Up, said.len())?;
+                    if to_server.write_all(said).await.is_err() {
                         return Ok(());
                     }
                 }
@@ -190,6 +234,8 @@ pub(super) async fn through(
         Ok(())
     };
     let down = async {
+        // The beginning of the answer to a hello, until it says whether it asks for another one.
+        let mut answer = Some(Vec::new());
         loop {
             if from_server.readable().await.is_err() {
                 return Ok(());
@@ -199,7 +245,19 @@ pub(super) async fn through(
                 Ok(0) => break,
                 Ok(count) => {
                     meter.count(door, Way::Down, count)?;
-                    if to_client.write_all(piece.get(..count).unwrap_or_default()).await.is_err() {
+                    piece.truncate(count);
+                    // Nothing answers before it was greeted.
+                    if !is_tls.load(Ordering::Acquire) {
+                        answer = None;
+                    }
+                    if let Some(begun) = &mut answer {
+                        begun.append(&mut piece);
+                        let Some(again) = hello::asks_again(begun) else { continue };
+                        is_asked_again.store(again, Ordering::Release);
+                        piece = std::mem::take(begun);
+                        answer = None;
+                    }
+                    if to_client.write_all(&piece).await.is_err() {
                         return Ok(());
                     }
                 }
@@ -210,17 +268,33 @@ pub(super) async fn through(
         let _ = to_client.shutdown().await;
         Ok(())
     };
-    let silence = async {
-        loop {
-            tokio::time::sleep(LOOKS).await;
-            if meter.is_silent() {
-                return Cut::Silent;
-            }
-        }
-    };
     tokio::select! {
         () = door.is_shut() => Err(Cut::Shut),
         both = async { tokio::try_join!(up, down) } => both.map(|_| ()),
-        cut = silence => Err(cut),
+        cut = meter.falls_silent() => Err(cut),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::hello::tests::hello;
+    use super::*;
+
+    /// A second hello is judged like the first one, in whatever pieces it comes, and nothing of it is sent before.
+    #[test]
+    fn a_second_hello_must_ask_for_the_same_host() {
+        let host = Host::parse("example.org").unwrap();
+        let before = [20, 3, 3, 0, 1, 1];
+        for (name, is_sent) in [("example.org", true), ("evil.example", false), ("a.example.org", false)] {
+            let said = [&before[..], &hello(name), b"more"].concat();
+            let mut again = Again::default();
+            assert!(matches!(again.take(&said[..50], &host), Ok(None)), "{name}");
+            let taken = again.take(&said[50..], &host);
+            assert_eq!(taken.as_ref().is_ok_and(|taken| taken.as_ref() == Some(&said)), is_sent, "{name}: {taken:?}");
+        }
+        assert!(Again::default().take(b"GET / HTTP/1.1", &host).is_err());
+        let mut never = Again::default();
+        let ends = (0..MAX_READS).find_map(|_| never.take(&[22], &host).err().or_else(|| never.take(&[], &host).err()));
+        assert!(ends.is_some());
     }
 }

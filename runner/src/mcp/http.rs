@@ -26,7 +26,8 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use super::{Server, Settings, messages};
+use super::messages::{self, Text};
+use super::{Server, Settings};
 
 /// Where the server answers.
 const PATH: &str = "/mcp";
@@ -149,7 +150,9 @@ pub(super) async fn serve(settings: Settings, room: Arc<Semaphore>, door: Door) 
                             Ok(request) => service.handle(request).await,
                             Err((status, fault)) => {
                                 let mut response = plain(status, "");
-                                *response.body_mut() = Full::new(Bytes::from(fault.to_string())).boxed();
+                                // A notice has no answer.
+                                let text = if fault.is_null() { String::new() } else { fault.to_string() };
+                                *response.body_mut() = Full::new(Bytes::from(text)).boxed();
                                 let kind = header::HeaderValue::from_static("application/json");
                                 response.headers_mut().insert(header::CONTENT_TYPE, kind);
                                 response
@@ -177,10 +180,10 @@ async fn whole(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, (Stat
         Ok(Err(_)) => return Err(too_long()),
         Err(_) => return Err((StatusCode::REQUEST_TIMEOUT, messages::too_long())),
     };
-    let fault = (head.method == Method::POST).then(|| messages::fault_of(&body)).flatten();
-    match fault {
-        Some(fault) => Err((StatusCode::BAD_REQUEST, fault)),
-        None => Ok(Request::from_parts(head, Full::new(body))),
+    match (head.method == Method::POST).then(|| messages::look_at(&body)) {
+        Some(Text::Fault(fault)) => Err((StatusCode::BAD_REQUEST, fault)),
+        Some(Text::Nothing) => Err((StatusCode::ACCEPTED, Value::Null)),
+        Some(Text::Message) | None => Ok(Request::from_parts(head, Full::new(body))),
     }
 }
 

@@ -13,22 +13,32 @@ use super::MAX_MESSAGE_BYTES;
 /// How much may stand between this and the library, in bytes.
 const BETWEEN: usize = 64 * 1024;
 
-/// The answer to what is no message; `None` for a message, and for what wants no answer.
-pub(super) fn fault_of(text: &[u8]) -> Option<Value> {
+/// What a text is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Text {
+    /// A message of the protocol.
+    Message,
+    /// None, and this is the answer to it.
+    Fault(Value),
+    /// A notice that is none: nobody answers it, and nobody is handed it.
+    Nothing,
+}
+
+/// Looks at a text.
+pub(super) fn look_at(text: &[u8]) -> Text {
     if serde_json::from_slice::<ClientJsonRpcMessage>(text).is_ok() {
-        return None;
+        return Text::Message;
     }
     let Ok(value) = serde_json::from_slice::<Value>(text) else {
-        return Some(fault(&Value::Null, ErrorCode::PARSE_ERROR, "this is no JSON"));
+        return Text::Fault(fault(&Value::Null, ErrorCode::PARSE_ERROR, "this is no JSON"));
     };
     let id = value.get("id").filter(|id| id.is_string() || id.is_number());
-    match (id, value.get("method")) {
-        // A notice is never answered.
-        (None, Some(Value::String(_))) => None,
-        (id, _) => {
-            Some(fault(id.unwrap_or(&Value::Null), ErrorCode::INVALID_REQUEST, "this is no message of the protocol"))
-        }
+    // A notice is never answered.
+    if value.get("id").is_none() && value.get("method").is_some_and(Value::is_string) {
+        return Text::Nothing;
     }
+    let why = "this is no message of the protocol";
+    Text::Fault(fault(id.unwrap_or(&Value::Null), ErrorCode::INVALID_REQUEST, why))
 }
 
 /// The answer to a message that is longer than any may be.
@@ -89,7 +99,11 @@ pub(super) fn between(
         while let Some(line) = next(&mut input).await {
             let fault = match &line {
                 Line::Whole(line) if line.trim_ascii().is_empty() => continue,
-                Line::Whole(line) => fault_of(line),
+                Line::Whole(line) => match look_at(line) {
+                    Text::Message => None,
+                    Text::Fault(fault) => Some(fault),
+                    Text::Nothing => continue,
+                },
                 Line::TooLong => Some(too_long()),
             };
             let went_on = match (line, fault) {
@@ -140,19 +154,22 @@ mod tests {
 
     #[test]
     fn what_is_no_message_has_the_codes_of_json_rpc() {
-        let code =
-            |text: &str| fault_of(text.as_bytes()).map(|fault| (fault["error"]["code"].clone(), fault["id"].clone()));
+        let code = |text: &str| match look_at(text.as_bytes()) {
+            Text::Fault(fault) => Some((fault["error"]["code"].clone(), fault["id"].clone())),
+            Text::Message | Text::Nothing => None,
+        };
         for text in
             ["x", "{", "", "\u{feff}{}", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"", &"[".repeat(200_000)]
         {
             assert_eq!(code(text), Some((json!(-32700), Value::Null)), "{}", text.chars().take(80).collect::<String>());
         }
-        assert_eq!(fault_of(b"\xff\xfe").unwrap()["error"]["code"], -32700);
+        assert!(matches!(look_at(b"\xff\xfe"), Text::Fault(fault) if fault["error"]["code"] == -32700));
         for (text, id) in [
             ("[]", Value::Null),
             ("5", Value::Null),
             ("{}", Value::Null),
             (r#"{"jsonrpc":"2.0","id":7,"method":5}"#, json!(7)),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, Value::Null),
             (r#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, json!("a")),
             (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, Value::Null),
         ] {

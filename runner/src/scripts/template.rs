@@ -161,6 +161,9 @@ impl Template {
             if value.contains('\0') {
                 return wrong(format!("`{name}` holds a NUL, which no program can be given"));
             }
+            if ["/dev/tcp/", "/dev/udp/"].iter().any(|start| value.starts_with(start)) {
+                return wrong(format!("`{name}` is no file but a connection that the shell would open"));
+            }
             if value.starts_with('-') && self.no_dash.contains(name) {
                 return wrong(format!("`{name}` begins with `-`, and a program would take it for an option"));
             }
@@ -444,6 +447,7 @@ mod tests {
         assert_eq!(with("-x", "y"), Ok(()));
         assert!(with("x", "--to-command=y").unwrap_err().contains("`b` begins with `-`"));
         assert!(with("x\0", "y").unwrap_err().contains("NUL"));
+        assert!(with("/dev/tcp/127.0.0.1/80", "y").unwrap_err().contains("connection"));
         assert!(template.with(&[("a".to_owned(), String::new())].into()).is_err());
     }
 

@@ -51,8 +51,8 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["ss", "netstat"], "lists sockets", Kind::Local, Rule::Custom(sockets))
         .environment(&["PROC_ROOT", "TCPDIAG_FILE"])
         .traits(&[Trait::AboutTheOutside])
-        .safe(&["ss -tlnp", "netstat -tulpn"])
-        .not_safe(&["ss -r", "ss -K", "netstat -tul", "ss -F x"]),
+        .safe(&["ss -tlnp", "ss -tuinl", "netstat -tulpn"])
+        .not_safe(&["netstat -in", "netstat -tuinl", "ss -r", "ss -K", "netstat -tul", "ss -F x"]),
     Program::new(&["who", "w"], "lists who is logged in", Kind::Local, Rule::Listed(LOGINS, Operands::Names))
         .traits(&[Trait::AboutTheOutside])
         .safe(&["who", "w -h"])
@@ -226,8 +226,10 @@ fn lsof(_: &mut Judge<'_>, call: &Call) -> Judgement {
 }
 
 fn sockets(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    // To list interfaces netstat opens sockets of the network's.
+    let is_netstat = crate::classify::paths::file_name(&call.program) == "netstat";
     let options = Options {
-        flags: "tulnapexmosi46W",
+        flags: if is_netstat { "tulnapexmos46W" } else { "tulnapexmosi46W" },
         values: "",
         long: &["--listening", "--numeric", "--tcp", "--udp", "--all", "--processes"],
     };

@@ -67,7 +67,6 @@ pub(super) struct Runs<'r> {
     behind: &'r Behind,
     gate: Gate,
     runner: Runner,
-    cwd: PathBuf,
     state: Option<PathBuf>,
     /// Once something has run: signals stop what runs, and no longer this process by themselves.
     stop: OnceCell<Stop>,
@@ -88,7 +87,6 @@ impl<'r> Runs<'r> {
             behind,
             gate: behind.common.gate()?,
             runner: Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?,
-            cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
             state: kept.place.folder(),
             stop: OnceCell::new(),
             waits: Arc::default(),
@@ -123,8 +121,10 @@ impl<'r> Runs<'r> {
         let prepared = Prepared::new(script, request)?;
         let preset = self.gate.presets()?.for_agent(agent.as_deref(), Some(preset_name))?;
         let form = preset.output.form;
-        // In its own empty `/tmp` nothing lies that its text could name.
-        let cwd = prepared.working_directory().unwrap_or_else(|| self.cwd.clone());
+        // Where it starts in its own empty `/tmp`, an empty folder stands for that: what lies where somebody calls it is none of its.
+        let empty =
+            tempfile::tempdir().map_err(|error| Failure::new(error, "make room in the folder for temporary files"))?;
+        let cwd = prepared.working_directory().unwrap_or_else(|| empty.path().to_owned());
         let ask = Ask {
             gate: &self.gate,
             preset_name,
