@@ -40,9 +40,7 @@ impl Allowance {
         }
         enough
     }
-}
 
-impl Allowance {
     /// Takes so much, or as much of it as there is: how much that was.
     pub(crate) fn take_up_to(&mut self, amount: usize) -> usize {
         if self.take(amount) {

@@ -7,16 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bashgate_shared::mailbox;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::Semaphore;
 
-/// Where the host's socket lies in a container.
-pub const SOCKET: &str = "/run/bashgate/egress/proxy.sock";
 /// Most connections at once; more wait to be taken.
 const CONNECTIONS: usize = 1024;
 /// Longest answer to CONNECT, in bytes.
 const MAX_ANSWER: u64 = 64 * 1024;
+
+/// Where the host's socket lies in a container.
+pub fn socket() -> PathBuf {
+    Path::new(mailbox::EGRESS).join(mailbox::EGRESS_SOCKET)
+}
 
 /// What programs are told so that they use it: each understands some of these, and what stays on loopback stays there.
 pub fn environment(at: SocketAddr) -> Vec<(&'static str, String)> {

@@ -14,6 +14,10 @@ use crate::protocol::RequestId;
 pub const REQUESTS: &str = "requests";
 /// The folder that the host writes; mounted read-only in the container.
 pub const RESPONSES: &str = "responses";
+/// Where the folder of a workspace's way out is mounted in its container, beside the mailbox.
+pub const EGRESS: &str = "/run/bashgate/egress";
+/// The host's socket in that folder.
+pub const EGRESS_SOCKET: &str = "proxy.sock";
 /// The host's sign of life.
 pub const HEARTBEAT: &str = "heartbeat.json";
 /// The operator's own programs, checked and signed.

@@ -99,6 +99,24 @@ fn raw(site: &Site, request: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
+/// The same connection as a tunnel to a port of the host's loopback.
+fn tunnel(mut stream: UnixStream, port: u16) -> UnixStream {
+    write!(stream, "CONNECT localhost:{port} HTTP/1.1\r\n\r\n").unwrap();
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    assert!(head.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&head));
+    stream
+}
+
+/// A port that nobody has.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
 /// A command in a network namespace of its own, with the way out on its loopback.
 fn inside(site: &Site, script: &str) -> Output {
     let mut command = Command::new("unshare");
@@ -350,11 +368,7 @@ fn a_workspace_that_is_removed_has_no_way_out() {
     let _host = site.serve();
     site.cli(["workspace", "add", "other"]).expect(0);
     let other = site.path().join("egress/other/proxy.sock");
-    let mut open = until("its socket", || UnixStream::connect(&other).ok());
-    write!(open, "CONNECT localhost:{port} HTTP/1.1\r\n\r\n").unwrap();
-    let mut answer = [0; 12];
-    open.read_exact(&mut answer).unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 200");
+    let mut open = tunnel(until("its socket", || UnixStream::connect(&other).ok()), port);
     site.cli(["workspace", "remove", "other"]).expect(0);
     until("an end", || UnixStream::connect(&other).err());
     open.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -377,8 +391,12 @@ fn an_open_connection_is_on_record_when_the_host_ends() {
     write!(open, "CONNECT localhost:{port} HTTP/1.1\r\n\r\n").unwrap();
     let mut answer = [0; 12];
     open.read_exact(&mut answer).unwrap();
-    open.write_all(&[b'x'; 5000]).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    // Once its answer is there, all of it has gone through.
+    let (begin, end) = ("GET / HTTP/1.1\r\nx: ", "\r\n\r\n");
+    write!(open, "{begin}{}{end}", "x".repeat(5000 - begin.len() - end.len())).unwrap();
+    let mut answer = Vec::new();
+    open.read_to_end(&mut answer).unwrap();
+    assert!(String::from_utf8_lossy(&answer).ends_with("reached\n"), "{answer:?}");
     host.terminate();
     let _host = site.serve();
     let record = until("its record", || records(&site).into_iter().find(|record| record["host"] == "localhost"));
@@ -419,7 +437,7 @@ fn tls_to_another_server_is_cut() {
     ]);
     make.arg("-keyout").arg(&key).arg("-out").arg(&certificate);
     Output::of(&mut make, b"").expect(0);
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let mut server = Command::new("openssl");
     server
         .args(["s_server", "-www", "-quiet", "-accept", &format!("127.0.0.1:{port}")])
@@ -429,7 +447,7 @@ fn tls_to_another_server_is_cut() {
         .arg(&certificate);
     let server = Killed(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     until("the server", || TcpStream::connect(("127.0.0.1", port)).ok());
-    let again = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let again = free_port();
     let mut other = Command::new("openssl");
     other.args(["s_server", "-www", "-quiet", "-groups", "P-256", "-accept", &format!("127.0.0.1:{again}")]);
     other.arg("-key").arg(&key).arg("-cert").arg(&certificate);
@@ -487,7 +505,7 @@ fn git_clones_and_fetches_from_a_listed_host() {
     let head = git(&["-C", at, "symbolic-ref", "HEAD"]).stdout.trim().to_owned();
     git(&["-C", at, "update-ref", &head, &commit]);
     git(&["-C", at, "update-server-info"]);
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let mut server = Command::new("python3");
     server.args(["-m", "http.server", "--bind", "127.0.0.1", &port.to_string()]).current_dir(site_folder.path());
     let _server = Killed(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
@@ -512,11 +530,7 @@ fn a_host_that_starts_again_is_the_way_out_again() {
     let port = origin.port;
     let site = site(&[format!("localhost:{port}")], "");
     let mut host = site.serve();
-    let mut open = UnixStream::connect(socket(&site)).unwrap();
-    write!(open, "CONNECT localhost:{port} HTTP/1.1\r\n\r\n").unwrap();
-    let mut answer = [0; 12];
-    open.read_exact(&mut answer).unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 200");
+    let mut open = tunnel(UnixStream::connect(socket(&site)).unwrap(), port);
     host.kill();
     open.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let mut rest = Vec::new();

@@ -9,7 +9,7 @@ use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
 use super::{Audit, Failure, Run, replay};
-use crate::audit::{CheckError, Checked, Hash, check, outcome};
+use crate::audit::{CheckError, Checked, Hash, Record, RecordKind, check, outcome};
 use crate::chat::notice::one_line;
 use crate::clock;
 use crate::config::Config;
@@ -117,43 +117,37 @@ fn print(reader: &Reader, from: u64, json: bool) -> Run {
 
 /// What went out, the last so many, and what comes where it is followed.
 pub(super) fn egress(config: &Config, lines: usize, workspace: Option<&str>, (json, follow): (bool, bool)) -> Run {
-    let is_wanted = |body: &str| {
-        let body: Value = serde_json::from_str(body).unwrap_or(Value::Null);
-        let is = |field: &str, want: &str| body.get(field).and_then(Value::as_str) == Some(want);
-        is("kind", "egress") && workspace.is_none_or(|name| is("workspace", name))
+    let is_wanted = |record: &Record| {
+        let [kind, of, _] = &record.looked_up_by;
+        kind.as_deref() == Some(RecordKind::Egress.as_str()) && workspace.is_none_or(|name| of.as_deref() == Some(name))
     };
-    let line = |body: &str| if json { body.to_owned() } else { words(body) };
-    let mut next = 1;
-    let mut last = std::collections::VecDeque::new();
-    loop {
-        let is_first = next == 1;
-        let reader = open(&config.state)?;
-        let mut written = true;
-        reader
-            .audit(next, |record| {
-                next = record.seq + 1;
-                if is_wanted(&record.body) {
-                    if is_first {
-                        last.push_back(line(&record.body));
-                        if last.len() > lines {
-                            last.pop_front();
-                        }
-                    } else {
-                        written = writeln!(std::io::stdout(), "{}", line(&record.body)).is_ok();
-                    }
-                }
-                written
-            })
-            .map_err(|error| failed(&error))?;
-        for line in last.drain(..) {
-            written &= writeln!(std::io::stdout(), "{line}").is_ok();
+    let line = |record: &Record| if json { record.body.clone() } else { words(&record.body) };
+    // A reader that closes the pipe has seen enough.
+    let tell = |line: &str| writeln!(std::io::stdout(), "{line}").is_ok();
+    let reader = open(&config.state)?;
+    let (records, _) = reader.head().map_err(|error| failed(&error))?;
+    let mut next = records + 1;
+    let mut last = Vec::new();
+    let newest_first = |record: Record| {
+        if is_wanted(&record) && last.len() < lines {
+            last.push(line(&record));
         }
-        // A reader that closes the pipe has seen enough.
-        if !follow || !written || std::io::stdout().flush().is_err() {
-            return Ok(());
-        }
+        last.len() < lines
+    };
+    reader.audit_backwards(next, newest_first).map_err(|error| failed(&error))?;
+    drop(reader);
+    let mut goes_on = last.iter().rev().all(|line| tell(line)) && follow;
+    while goes_on {
         std::thread::sleep(std::time::Duration::from_millis(500));
+        let from = next;
+        let came = |record: Record| {
+            next = record.seq + 1;
+            goes_on = !is_wanted(&record) || tell(&line(&record));
+            goes_on
+        };
+        open(&config.state)?.audit(from, came).map_err(|error| failed(&error))?;
     }
+    Ok(())
 }
 
 fn words(body: &str) -> String {

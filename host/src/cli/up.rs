@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use bashgate_shared::agents::{self, AgentRow};
+use bashgate_shared::mailbox;
 use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::shell::quoted;
 use bashgate_shared::{say, say_aside};
@@ -405,7 +406,7 @@ fn plan_of<'p>(
     // What leads out is the host's. The folder is mounted: another host makes another socket in it.
     let leads_out = place.config.egress.as_ref().filter(|_| words.network.is_none());
     if let Some(egress) = leads_out {
-        mounts.push(Mount::fixed(egress.folder.join(place.workspace.as_str()), plan::EGRESS));
+        mounts.push(Mount::fixed(egress.folder.join(place.workspace.as_str()), mailbox::EGRESS));
     }
     mounts.extend(fixed.iter().map(|path| place.project.join(path)).map(|path| Mount::fixed(path.clone(), path)));
     let mut variables: Vec<String> = words.env.clone();

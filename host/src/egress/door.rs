@@ -38,6 +38,9 @@ pub(super) enum Refusal {
         more = if matches!(port, 80 | 443) { String::new() } else { format!(":{port}") }
     )]
     NotListed { host: Host, port: u16, workspace: WorkspaceName },
+    /// Inside of a tunnel to the port of plain HTTP any host of that address could be named.
+    #[error("plain HTTP to port 80 goes as a request to the proxy, not through CONNECT or SOCKS")]
+    PlainTunnel,
     /// Nobody knows the name.
     #[error("{0} cannot be resolved")]
     Unresolved(Host),
@@ -79,6 +82,11 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What somebody wrote, for people: short, and without what a terminal would obey.
+fn shown(written: &str) -> String {
+    written.chars().take(MAX_WRITTEN).flat_map(char::escape_default).collect()
+}
+
 impl Door {
     pub(super) fn new(
         workspace: WorkspaceName,
@@ -108,8 +116,7 @@ impl Door {
 
     /// The host that a text names, where the list has it.
     pub(super) fn host(&self, written: &str, port: u16) -> Result<Host, Refusal> {
-        let shown = || written.chars().take(MAX_WRITTEN).flat_map(char::escape_default).collect();
-        let host = Host::parse(written).ok_or_else(|| Refusal::NoHost(shown()))?;
+        let host = Host::parse(written).ok_or_else(|| Refusal::NoHost(shown(written)))?;
         if allow(&self.hosts, &host, port) {
             Ok(host)
         } else {
@@ -182,8 +189,7 @@ impl Door {
     }
 
     /// Puts what became of a connection on record.
-    pub(super) fn tell(&self, closed: Closed) {
-        let mut closed = closed;
+    pub(super) fn tell(&self, mut closed: Closed) {
         let mut records = held(&self.records);
         let [through, refused] = &mut *records;
         let (left, dropped) = if closed.address.is_some() { through } else { refused };
@@ -221,8 +227,7 @@ pub(super) struct Passage {
 
 impl Passage {
     pub(super) fn new(door: Arc<Door>, written: &str, port: u16, peer: Option<(i32, u32)>) -> Self {
-        let host = written.chars().take(MAX_WRITTEN).flat_map(char::escape_default).collect();
-        let workspace = door.workspace.clone();
+        let (host, workspace) = (shown(written), door.workspace.clone());
         let (bytes, took) = ([0; 2], Duration::ZERO);
         let closed = Closed { workspace, host, port, address: None, bytes, took, why: None, peer, is_recorded: true };
         Self { door, began: Instant::now(), closed }

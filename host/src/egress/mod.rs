@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bashgate_shared::mailbox::EGRESS_SOCKET;
 use bashgate_shared::protocol::WorkspaceName;
 use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, mpsc};
@@ -33,8 +34,6 @@ use hosts::Entry;
 
 /// Most connections of all workspaces.
 const MAX_SEATS: usize = 8192;
-/// The socket's name in its workspace's folder.
-pub const SOCKET: &str = "proxy.sock";
 
 /// What the configuration says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +118,7 @@ impl Egress {
                 door.shut();
                 task.abort();
             }
-            let _ = std::fs::remove_file(self.settings.folder.join(name.as_str()).join(SOCKET));
+            let _ = std::fs::remove_file(self.settings.folder.join(name.as_str()).join(EGRESS_SOCKET));
         }
     }
 }
@@ -129,7 +128,7 @@ impl Drop for Egress {
         for (name, (door, task)) in &self.open {
             door.shut();
             task.abort();
-            let _ = std::fs::remove_file(self.settings.folder.join(name.as_str()).join(SOCKET));
+            let _ = std::fs::remove_file(self.settings.folder.join(name.as_str()).join(EGRESS_SOCKET));
         }
     }
 }
@@ -152,6 +151,6 @@ fn listen(folder: &Path) -> io::Result<UnixListener> {
     }
     let listener = UnixListener::bind(&made)?;
     std::fs::set_permissions(&made, Permissions::from_mode(0o666))?;
-    std::fs::rename(&made, folder.join(SOCKET))?;
+    std::fs::rename(&made, folder.join(EGRESS_SOCKET))?;
     Ok(listener)
 }

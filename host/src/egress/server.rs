@@ -44,9 +44,8 @@ const HOP_BY_HOP: [&str; 9] = [
     "upgrade",
 ];
 
-/// The port of plain HTTP. Inside of a tunnel to it any host of that address could be named.
+/// The port of plain HTTP.
 const PLAIN: u16 = 80;
-const NO_TUNNEL: &str = "plain HTTP to port 80 goes as a request to the proxy, not through CONNECT or SOCKS";
 /// The version byte of SOCKS 5.
 const SOCKS: u8 = 5;
 
@@ -71,11 +70,7 @@ pub(super) async fn serve(listener: UnixListener, door: Arc<Door>, seats: Arc<Se
         };
         let door = door.clone();
         tokio::spawn(async move {
-            let (ends, seat) = (door.clone(), Arc::new((own, seat)));
-            tokio::select! {
-                () = connection(stream, door, seat) => {}
-                () = ends.is_shut() => {}
-            }
+            connection(stream, door, Arc::new((own, seat))).await;
         });
     }
 }
@@ -105,6 +100,7 @@ async fn connection(stream: UnixStream, door: Arc<Door>, seat: Seat) {
 }
 
 async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, seat: Seat) {
+    let ends = door.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
         let (door, seat) = (door.clone(), seat.clone());
         async move {
@@ -119,7 +115,11 @@ async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, sea
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).keep_alive(false);
     http.max_buf_size(MAX_HEAD).max_headers(MAX_FIELDS);
-    let _ = http.serve_connection(TokioIo::new(stream), answer).with_upgrades().await;
+    // What it has begun goes on by itself, and notes how it ends.
+    tokio::select! {
+        _ = http.serve_connection(TokioIo::new(stream), answer).with_upgrades() => {}
+        () = ends.is_shut() => {}
+    }
 }
 
 /// An answer of our own. The words stand in the reason phrase, too: that is what most clients show.
@@ -140,22 +140,38 @@ fn refused(status: StatusCode, why: &str) -> Response<Body> {
 const fn status_of(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::NoHost(_) => StatusCode::BAD_REQUEST,
-        Refusal::NotListed { .. } | Refusal::Private(..) | Refusal::Budget(..) => StatusCode::FORBIDDEN,
+        Refusal::NotListed { .. } | Refusal::PlainTunnel | Refusal::Private(..) | Refusal::Budget(..) => {
+            StatusCode::FORBIDDEN
+        }
         Refusal::Unresolved(_) | Refusal::Unreached(..) => StatusCode::BAD_GATEWAY,
     }
 }
 
-/// Looks whether a host may be reached, and reaches it.
+/// Looks whether a host may be reached, and reaches it; what comes of that is noted.
 async fn reached(
-    door: &Arc<Door>,
     passage: &mut Passage,
-    written: &str,
-    port: u16,
+    (written, port): (&str, u16),
+    is_tunnel: bool,
 ) -> Result<(Host, TcpStream), Refusal> {
-    let host = door.host(written, port)?;
-    let (stream, address) = door.connect(&host, port).await?;
-    passage.goes_to(&host, address);
-    Ok((host, stream))
+    let door = passage.door.clone();
+    let reaches = async {
+        if is_tunnel && port == PLAIN {
+            return Err(Refusal::PlainTunnel);
+        }
+        let host = door.host(written, port)?;
+        let (stream, address) = door.connect(&host, port).await?;
+        Ok((host, stream, address))
+    };
+    match reaches.await {
+        Ok((host, stream, address)) => {
+            passage.goes_to(&host, address);
+            Ok((host, stream))
+        }
+        Err(refusal) => {
+            passage.because(&refusal);
+            Err(refusal)
+        }
+    }
 }
 
 async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32, u32)>, seat: Seat) -> Response<Body> {
@@ -167,16 +183,9 @@ async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
         return refused(StatusCode::BAD_REQUEST, "CONNECT names a host and no user");
     }
     let mut passage = Passage::new(door.clone(), &written, port, peer);
-    if port == PLAIN {
-        passage.because(NO_TUNNEL);
-        return refused(StatusCode::FORBIDDEN, NO_TUNNEL);
-    }
-    let (host, server) = match reached(&door, &mut passage, &written, port).await {
+    let (host, server) = match reached(&mut passage, (&written, port), true).await {
         Ok(reached) => reached,
-        Err(refusal) => {
-            passage.because(&refusal);
-            return refused(status_of(&refusal), &refusal.to_string());
-        }
+        Err(refusal) => return refused(status_of(&refusal), &refusal.to_string()),
     };
     tokio::spawn(async move {
         let Ok(upgraded) = hyper::upgrade::on(request).await else {
@@ -215,12 +224,9 @@ async fn forward(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
     }
     let (written, port) = (authority.host().to_owned(), authority.port_u16().unwrap_or(PLAIN));
     let mut passage = Passage::new(door.clone(), &written, port, peer);
-    let (host, server) = match reached(&door, &mut passage, &written, port).await {
+    let (host, server) = match reached(&mut passage, (&written, port), false).await {
         Ok(reached) => reached,
-        Err(refusal) => {
-            passage.because(&refusal);
-            return refused(status_of(&refusal), &refusal.to_string());
-        }
+        Err(refusal) => return refused(status_of(&refusal), &refusal.to_string()),
     };
     let request = match made_anew(request, &uri, &host, port) {
         Ok(request) => request,
@@ -281,7 +287,7 @@ fn cause(error: &(dyn std::error::Error + 'static)) -> String {
 fn made_anew(request: Request<Incoming>, uri: &Uri, host: &Host, port: u16) -> Result<Request<Incoming>, &'static str> {
     let (mut head, body) = request.into_parts();
     only_end_to_end(&mut head.headers);
-    let named = if port == 80 { host.to_string() } else { format!("{host}:{port}") };
+    let named = if port == PLAIN { host.to_string() } else { format!("{host}:{port}") };
     head.headers.insert(header::HOST, HeaderValue::from_str(&named).map_err(|_| "the host's name is no field")?);
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     head.uri = path.parse().map_err(|_| "the path is none")?;
@@ -362,12 +368,7 @@ impl AsyncWrite for Counted {
 async fn socks(mut stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>) {
     let Ok(Some((written, port))) = tokio::time::timeout(HEAD_TIME, asked_by_socks(&mut stream)).await else { return };
     let mut passage = Passage::new(door.clone(), &written, port, peer);
-    if port == PLAIN {
-        passage.because(NO_TUNNEL);
-        let _ = stream.write_all(&answer_of_socks(2)).await;
-        return;
-    }
-    match reached(&door, &mut passage, &written, port).await {
+    match reached(&mut passage, (&written, port), true).await {
         Ok((host, server)) => {
             if stream.write_all(&answer_of_socks(0)).await.is_ok() {
                 carry(&mut passage, stream, server, (&host, port), Vec::new()).await;
@@ -377,9 +378,12 @@ async fn socks(mut stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>
             let code = match &refusal {
                 Refusal::Unresolved(_) => 4,
                 Refusal::Unreached(..) => 5,
-                Refusal::NoHost(_) | Refusal::NotListed { .. } | Refusal::Private(..) | Refusal::Budget(..) => 2,
+                Refusal::NoHost(_)
+                | Refusal::NotListed { .. }
+                | Refusal::PlainTunnel
+                | Refusal::Private(..)
+                | Refusal::Budget(..) => 2,
             };
-            passage.because(refusal);
             let _ = stream.write_all(&answer_of_socks(code)).await;
         }
     }

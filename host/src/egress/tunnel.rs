@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::unix::ReadHalf;
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::{TcpStream, UnixStream, tcp, unix};
 
 use super::door::{Door, Refusal, Way, used_up};
 use super::hello::{self, Hello};
@@ -23,6 +22,8 @@ const FIRST_WORDS: Duration = Duration::from_secs(15);
 const TLS: [u8; 2] = [22, 3];
 /// In how many pieces first words may come.
 const MAX_READS: u32 = 256;
+/// Read at once of first words, in bytes.
+const FIRST_PIECE: usize = 4096;
 /// Read at once, in bytes. There is such a piece of memory only while something is on its way.
 const PIECE: usize = 64 * 1024;
 
@@ -114,6 +115,47 @@ impl Meter {
     }
 }
 
+/// One end of a connection, as it is read.
+trait Source {
+    fn ready(&self) -> impl Future<Output = io::Result<()>> + Send;
+    fn try_take(&self, into: &mut [u8]) -> io::Result<usize>;
+}
+
+impl Source for unix::ReadHalf<'_> {
+    async fn ready(&self) -> io::Result<()> {
+        self.readable().await
+    }
+
+    fn try_take(&self, into: &mut [u8]) -> io::Result<usize> {
+        self.try_read(into)
+    }
+}
+
+impl Source for tcp::ReadHalf<'_> {
+    async fn ready(&self) -> io::Result<()> {
+        self.readable().await
+    }
+
+    fn try_take(&self, into: &mut [u8]) -> io::Result<usize> {
+        self.try_read(into)
+    }
+}
+
+/// What comes next, at most so much; nothing at the end.
+async fn next(from: &impl Source, most: usize) -> io::Result<Vec<u8>> {
+    loop {
+        from.ready().await?;
+        let mut piece = vec![0; most];
+        match from.try_take(&mut piece) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            taken => {
+                piece.truncate(taken?);
+                return Ok(piece);
+            }
+        }
+    }
+}
+
 /// Whether a hello asks for the host that was allowed.
 fn judged(name: Option<String>, hides: bool, host: &Host) -> Result<(), Cut> {
     if hides {
@@ -150,7 +192,12 @@ impl Again {
 }
 
 /// The first words of a client, with what has come of them: TLS must ask for the host that was allowed.
-async fn first_words(client: &ReadHalf<'_>, begun: Vec<u8>, host: &Host, needs_tls: bool) -> Result<Vec<u8>, Cut> {
+async fn first_words(
+    client: &unix::ReadHalf<'_>,
+    begun: Vec<u8>,
+    host: &Host,
+    needs_tls: bool,
+) -> Result<Vec<u8>, Cut> {
     let mut words = begun;
     let mut reads = 0;
     let hearing = async {
@@ -166,13 +213,10 @@ async fn first_words(client: &ReadHalf<'_>, begun: Vec<u8>, host: &Host, needs_t
             if reads > MAX_READS {
                 return Err(Cut::NoTls);
             }
-            let mut piece = [0; 4096];
-            client.readable().await.map_err(|_| Cut::Mute)?;
-            match client.try_read(&mut piece) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Ok(0) | Err(_) if needs_tls => return Err(Cut::Mute),
-                Ok(0) | Err(_) => return Ok(()),
-                Ok(count) => words.extend_from_slice(piece.get(..count).unwrap_or_default()),
+            match next(client, FIRST_PIECE).await.unwrap_or_default() {
+                piece if !piece.is_empty() => words.extend_from_slice(&piece),
+                _ if needs_tls => return Err(Cut::Mute),
+                _ => return Ok(()),
             }
         }
     };
@@ -206,28 +250,18 @@ pub(super) async fn through(
         drop(first);
         let mut again = Again::default();
         loop {
-            if from_client.readable().await.is_err() {
-                return Ok(());
+            let Ok(mut piece) = next(&from_client, PIECE).await else { return Ok(()) };
+            if piece.is_empty() {
+                break;
             }
-            let mut piece = vec![0; PIECE];
-            match from_client.try_read(&mut piece) {
-                Ok(0) => break,
-                Ok(count) => {
-                    let mut said = piece.get(..count).unwrap_or_default();
-                    let kept;
-                    if is_asked_again.load(Ordering::Acquire) {
-                        let Some(whole) = again.take(said, host)? else { continue };
-                        is_asked_again.store(false, Ordering::Release);
-                        kept = whole;
-                        said = &kept;
-                    }
-                    meter.count(door, Way::Up, said.len())?;
-                    if to_server.write_all(said).await.is_err() {
-                        return Ok(());
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return Ok(()),
+            if is_asked_again.load(Ordering::Acquire) {
+                let Some(whole) = again.take(&piece, host)? else { continue };
+                is_asked_again.store(false, Ordering::Release);
+                piece = whole;
+            }
+            meter.count(door, Way::Up, piece.len())?;
+            if to_server.write_all(&piece).await.is_err() {
+                return Ok(());
             }
         }
         let _ = to_server.shutdown().await;
@@ -237,32 +271,24 @@ pub(super) async fn through(
         // The beginning of the answer to a hello, until it says whether it asks for another one.
         let mut answer = Some(Vec::new());
         loop {
-            if from_server.readable().await.is_err() {
-                return Ok(());
+            let Ok(mut piece) = next(&from_server, PIECE).await else { return Ok(()) };
+            if piece.is_empty() {
+                break;
             }
-            let mut piece = vec![0; PIECE];
-            match from_server.try_read(&mut piece) {
-                Ok(0) => break,
-                Ok(count) => {
-                    meter.count(door, Way::Down, count)?;
-                    piece.truncate(count);
-                    // Nothing answers before it was greeted.
-                    if !is_tls.load(Ordering::Acquire) {
-                        answer = None;
-                    }
-                    if let Some(begun) = &mut answer {
-                        begun.append(&mut piece);
-                        let Some(again) = hello::asks_again(begun) else { continue };
-                        is_asked_again.store(again, Ordering::Release);
-                        piece = std::mem::take(begun);
-                        answer = None;
-                    }
-                    if to_client.write_all(&piece).await.is_err() {
-                        return Ok(());
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return Ok(()),
+            meter.count(door, Way::Down, piece.len())?;
+            // Nothing answers before it was greeted.
+            if !is_tls.load(Ordering::Acquire) {
+                answer = None;
+            }
+            if let Some(begun) = &mut answer {
+                begun.append(&mut piece);
+                let Some(again) = hello::asks_again(begun) else { continue };
+                is_asked_again.store(again, Ordering::Release);
+                piece = std::mem::take(begun);
+                answer = None;
+            }
+            if to_client.write_all(&piece).await.is_err() {
+                return Ok(());
             }
         }
         let _ = to_client.shutdown().await;

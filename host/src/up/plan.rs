@@ -7,8 +7,6 @@ use bashgate_shared::command::Digest;
 use bashgate_shared::mailbox;
 use bashgate_shared::protocol::WorkspaceName;
 
-/// Where the way out of a container without a network lies in it.
-pub const EGRESS: &str = "/run/bashgate/egress";
 /// The agent's home folder in the container.
 pub const HOME: &str = "/home/agent";
 /// Where hook and runner lie in the container: where every document says they do.

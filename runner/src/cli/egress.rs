@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode};
 
-use bashgate_shared::say;
+use bashgate_shared::{mailbox, say};
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,7 +20,7 @@ pub(super) struct Egress {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:3128")]
     listen: SocketAddr,
     /// The host's socket.
-    #[arg(long, value_name = "FILE", default_value = egress::SOCKET)]
+    #[arg(long, value_name = "FILE", default_value_os_t = egress::socket())]
     socket: PathBuf,
     /// Connect standard input and output to this host instead: for ssh, as `ProxyCommand=bashgate-run egress --connect %h:%p`.
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["command", "print_env"])]
@@ -42,12 +42,12 @@ impl Egress {
             return ExitCode::SUCCESS;
         }
         let help = if self.connect.is_some() {
-            "the operator can add the host: `egress` under [workspaces.NAME] in bashgate.toml"
+            "the operator can add the host: `egress` under [workspaces.NAME] in bashgate.toml".to_owned()
         } else {
-            "choose another port of loopback, and mount the workspace's egress folder at /run/bashgate/egress"
+            format!("choose another port of loopback, and mount the workspace's egress folder at {}", mailbox::EGRESS)
         };
         self.start().unwrap_or_else(|error| {
-            complain(&error, help);
+            complain(&error, &help);
             ExitCode::from(REFUSED)
         })
     }

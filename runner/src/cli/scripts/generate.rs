@@ -76,10 +76,10 @@ impl Generate {
         let agent = self.agent.clone();
         let wanted = self.wanted()?;
         let name = wanted.name.clone().unwrap_or_else(|| drafting::name_of(&wanted.description));
-        let mut manifest = Manifest { variables: wanted.variables.clone(), ..Manifest::named(&name) };
-        manifest.capabilities = wanted.capabilities.clone();
+        let (capabilities, variables) = (wanted.capabilities.clone(), wanted.variables.clone());
+        let manifest = Manifest { capabilities, variables, ..Manifest::named(&name) };
         // Before anybody is asked.
-        let manifest = manifest.canonical().map_err(LibraryError::from)?;
+        let mut manifest = manifest.canonical().map_err(LibraryError::from)?;
         let (scripts, _) = library.list()?;
         let fits = |found: &(&_, f64)| found.1 >= FITS;
         let existing: Vec<_> = find::best(&wanted.description, &scripts).into_iter().filter(fits).collect();
@@ -100,7 +100,6 @@ impl Generate {
         }
         let text =
             drafting::text(&gate, agent.as_deref(), &wanted.description, &wanted.capabilities, &wanted.variables)?;
-        let mut manifest = manifest;
         manifest.capabilities = capabilities_of(&text, &manifest);
         let description = wanted.description.split_whitespace().collect::<Vec<_>>().join(" ");
         let script = library.create(&text, manifest, &description, Author::Llm)?;
