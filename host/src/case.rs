@@ -3,6 +3,8 @@
 //! INVARIANT: [`Step::Release`] of an allow only follows [`Event::Recorded`], so nothing is released that is not on
 //! record. A case gives one verdict, once.
 
+use std::collections::BTreeSet;
+
 use bashgate_shared::classify::{Classification, CommandClass};
 use bashgate_shared::programs::{self, Builtin};
 use bashgate_shared::protocol::Answer;
@@ -10,6 +12,7 @@ use bashgate_shared::protocol::Answer;
 use crate::approval::{ApprovalId, Word};
 use crate::authority::{By, Person};
 use crate::policy::cage::{self, Cage};
+use crate::policy::egress::{self, End};
 use crate::policy::trust::Terms;
 use crate::policy::{self, Approved, Asked, Decision, Finding, Judged, Outcome, Policy};
 use crate::taint::{Label, Taint};
@@ -23,6 +26,8 @@ pub enum Standing {
     Overrulable,
     /// A denial behind which the command runs all the same, in the cage.
     Caged,
+    /// The same with a way out to the hosts that it names.
+    Egress,
     /// A denial where shadow mode would ask a person.
     WouldAsk,
     /// A person's word on going on without the inspector, not on this command.
@@ -59,7 +64,12 @@ impl Verdict {
 
     /// True when it runs in the cage behind a denial.
     pub fn is_caged(&self) -> bool {
-        self.standing == Standing::Caged
+        matches!(self.standing, Standing::Caged | Standing::Egress)
+    }
+
+    /// True when it has a way out there.
+    pub fn goes_out(&self) -> bool {
+        self.standing == Standing::Egress
     }
 
     /// The answer that goes out.
@@ -180,6 +190,8 @@ pub struct Case {
     script: Option<Approved>,
     service: Option<Terms>,
     instead: Cage,
+    /// To where it may go without being asked about.
+    egress: BTreeSet<End>,
     state: State,
     /// Who lets all run that would be asked about, and under which id, where the inspector is asked first.
     glass: Option<(Person, ApprovalId)>,
@@ -196,9 +208,22 @@ impl Case {
             script: None,
             service: None,
             instead,
+            egress: BTreeSet::new(),
             state: State::New,
             glass: None,
         }
+    }
+
+    /// The same, where it only reads: its hosts. It then runs with a way out to these instead of being asked about.
+    #[must_use]
+    pub fn with_egress(mut self, ends: BTreeSet<End>) -> Self {
+        self.egress = ends;
+        self
+    }
+
+    /// The hosts that it would have a way out to.
+    pub fn egress(&self) -> &BTreeSet<End> {
+        &self.egress
     }
 
     /// The same, in the folder where it would run.
@@ -416,6 +441,10 @@ impl Case {
                 let verdict = allow(judged.reason, By::Policy, judged.rule);
                 self.finish(verdict, policy, true)
             }
+            Decision::Inspect | Decision::AskHuman if policy.enforce && !self.egress.is_empty() => {
+                let verdict = outward(&judged, &self.egress);
+                self.finish(verdict, policy, true)
+            }
             Decision::Inspect | Decision::AskHuman if self.is_caged(&judged, judged.decision, policy) => {
                 self.finish(caged(&judged), policy, true)
             }
@@ -566,6 +595,16 @@ fn unrecorded(what: &str, why: &str) -> Verdict {
 fn caged(judged: &Judged) -> Verdict {
     let reason = format!("it runs without network instead of being asked about ({})", judged.reason);
     Verdict { standing: Standing::Caged, ..deny(reason, By::Policy, "cage") }
+}
+
+fn outward(judged: &Judged, ends: &BTreeSet<End>) -> Verdict {
+    let hosts: Vec<String> = ends.iter().map(egress::written).collect();
+    let reason = format!(
+        "it only reads, and runs with a way out to {} instead of being asked about ({})",
+        hosts.join(", "),
+        judged.reason
+    );
+    Verdict { standing: Standing::Egress, ..deny(reason, By::Policy, "egress") }
 }
 
 /// A finding in words.

@@ -18,6 +18,7 @@ use crate::egress::hosts::Entry;
 use crate::inspector::Endpoint;
 use crate::inspector::Key;
 use crate::policy::cage::{Cage, OnAsk, OnInspect};
+use crate::policy::egress::ReadHosts;
 use crate::policy::risk::{Matter, Risk};
 use crate::policy::rules::{Rule, RuleError};
 use crate::policy::trust::{Property, Service};
@@ -81,6 +82,8 @@ pub struct Config {
     pub chat: BTreeMap<String, channels::Settings>,
     /// The way out of containers that have no network; none, where nobody turned it on.
     pub egress: Option<egress::Settings>,
+    /// What runs with a way out instead of being asked about, where anything does.
+    pub reads: Option<Reads>,
     /// Whose an account is, in channels, on the page or in the terminal: the person's name, by the account.
     pub people: BTreeMap<String, String>,
 }
@@ -221,6 +224,15 @@ struct File {
     people: BTreeMap<String, Vec<String>>,
 }
 
+/// Commands that only read over the network, and run without being asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reads {
+    /// From where.
+    pub hosts: ReadHosts,
+    /// Most bytes that all of them in a workspace may send in an hour: beyond that a person is asked.
+    pub bytes_per_hour: u64,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct EgressFile {
@@ -230,6 +242,9 @@ struct EgressFile {
     private: Vec<Network>,
     up_mib_per_hour: i64,
     down_mib_per_hour: i64,
+    run_reads: bool,
+    read_hosts: Vec<Entry>,
+    read_kib_per_hour: i64,
 }
 
 impl Default for EgressFile {
@@ -241,6 +256,9 @@ impl Default for EgressFile {
             private: Vec::new(),
             up_mib_per_hour: 256,
             down_mib_per_hour: 8192,
+            run_reads: false,
+            read_hosts: Vec::new(),
+            read_kib_per_hour: 4096,
         }
     }
 }
@@ -443,6 +461,7 @@ impl Config {
             ("limits.poll_ms", parsed.limits.poll_ms, 1, 60_000),
             ("egress.up_mib_per_hour", parsed.egress.up_mib_per_hour, 1, 1_000_000),
             ("egress.down_mib_per_hour", parsed.egress.down_mib_per_hour, 1, 1_000_000),
+            ("egress.read_kib_per_hour", parsed.egress.read_kib_per_hour, 1, 1_000_000_000),
         ];
         if let Some((key, value, least, most)) =
             numbers.iter().find(|(_, value, least, most)| value < least || value > most)
@@ -469,6 +488,15 @@ impl Config {
                 )));
             }
         }
+        if parsed.egress.run_reads && !parsed.egress.enabled {
+            return Err(wrong(
+                "`egress.run_reads` needs `egress.enabled`: there is no way out to run them with".to_owned(),
+            ));
+        }
+        let reads = parsed.egress.run_reads.then(|| Reads {
+            hosts: ReadHosts::new(&parsed.egress.read_hosts),
+            bytes_per_hour: count(parsed.egress.read_kib_per_hour) << 10,
+        });
         let inspector = inspector(&parsed.inspector, &folder).map_err(wrong)?;
         let chat = channels::read(parsed.chat, &folder).map_err(wrong)?;
         let people = people(parsed.people).map_err(wrong)?;
@@ -519,6 +547,7 @@ impl Config {
                 up_bytes_per_hour: count(parsed.egress.up_mib_per_hour) << 20,
                 down_bytes_per_hour: count(parsed.egress.down_mib_per_hour) << 20,
             }),
+            reads,
             people,
         })
     }

@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bashgate_shared::command::Digest;
 use bashgate_shared::mailbox;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use bashgate_shared::protocol::RequestId;
+use serde::Deserialize;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::Semaphore;
 
@@ -36,6 +39,118 @@ pub fn environment(at: SocketAddr) -> Vec<(&'static str, String)> {
     all
 }
 
+/// The same for a run whose command reads over the network, at this port of its own. Here stands besides what keeps the programs that are
+/// known to read from starting anything else, or going elsewhere by themselves.
+pub fn environment_of_run(at: SocketAddr, own: &Path) -> Vec<(&'static str, String)> {
+    let mut all = environment(at);
+    let own = bashgate_shared::shell::quoted(&own.to_string_lossy());
+    let way = format!("{own} egress --via {at} --connect %h:%p");
+    let mut set = |name, value: &str| all.push((name, value.to_owned()));
+    // No settings of ssh, which may start programs.
+    set(
+        "GIT_SSH_COMMAND",
+        &format!("ssh -F none -o BatchMode=yes -o ProxyCommand={}", bashgate_shared::shell::quoted(&way)),
+    );
+    set("GIT_SSH_VARIANT", "ssh");
+    set("GIT_ALLOW_PROTOCOL", "https:ssh");
+    // Nobody is there to be asked, or to write.
+    set("GIT_TERMINAL_PROMPT", "0");
+    set("GIT_ASKPASS", "true");
+    set("SSH_ASKPASS_REQUIRE", "never");
+    set("GIT_EDITOR", ":");
+    set("GIT_MERGE_AUTOEDIT", "no");
+    set("GH_PROMPT_DISABLED", "1");
+    set("GH_NO_UPDATE_NOTIFIER", "1");
+    set("GH_PAGER", "cat");
+    set("PAGER", "cat");
+    // The compiler that is here, and modules by the proxy alone.
+    set("GOTOOLCHAIN", "local");
+    set("GOFLAGS", "-mod=mod");
+    set("GOPROXY", "https://proxy.golang.org");
+    // One answer is final: who is refused here is refused again.
+    set("CARGO_NET_RETRY", "0");
+    all
+}
+
+/// What the host has given a run, for as long as this lives.
+#[derive(Debug)]
+pub struct Way {
+    socket: PathBuf,
+    answer: RequestId,
+    /// The host takes it for over when this is closed, and says here what it has refused.
+    held: std::os::unix::net::UnixStream,
+    /// What the host says of it.
+    pub given: Given,
+}
+
+/// The host's word on an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Given {
+    /// Why there is no way out, or why a connection was refused.
+    pub refused: Option<String>,
+    /// Where it leads.
+    pub hosts: Vec<String>,
+    /// The programs of the command, whose own credentials are there for this run.
+    pub programs: Vec<String>,
+}
+
+/// How long the host may take to say what it gives.
+const GIVING: Duration = Duration::from_secs(10);
+/// Longest word of the host's, in bytes.
+const MAX_GIVEN: u64 = 16 * 1024;
+
+impl Way {
+    /// Asks the host for what goes with an answer, for the command that it was about. An error where there is nothing, in words for the
+    /// agent.
+    pub fn of(folder: &Path, answer: RequestId, command: &str) -> Result<Self, String> {
+        let socket = folder.join(mailbox::EGRESS_SOCKET);
+        let failed = |error: io::Error| format!("the host's way out is not there ({}: {error})", socket.display());
+        let mut held = std::os::unix::net::UnixStream::connect(&socket).map_err(failed)?;
+        held.set_read_timeout(Some(GIVING)).map_err(failed)?;
+        held.set_write_timeout(Some(GIVING)).map_err(failed)?;
+        let digest = Digest::of(command.as_bytes()).hex();
+        let asked = [&[mailbox::EGRESS_PRESENTS], answer.as_str().as_bytes(), digest.as_bytes()].concat();
+        io::Write::write_all(&mut held, &asked).map_err(failed)?;
+        let mut line = Vec::new();
+        let mut read = io::BufReader::new(io::Read::take(&held, MAX_GIVEN));
+        io::BufRead::read_until(&mut read, b'\n', &mut line).map_err(failed)?;
+        let given: Given = serde_json::from_slice(&line).map_err(|error| failed(error.into()))?;
+        match given.refused {
+            Some(why) => Err(why),
+            None => Ok(Self { socket, answer, held, given }),
+        }
+    }
+
+    /// Why connections were refused so far, each reason once and only the first ones.
+    pub fn refusals(&self) -> Vec<String> {
+        const MOST: usize = 5;
+        let mut said = Vec::new();
+        if self.held.set_nonblocking(true).is_ok() {
+            let _ = io::Read::read_to_end(&mut io::Read::take(&self.held, MAX_GIVEN), &mut said);
+        }
+        let mut found: Vec<String> = Vec::new();
+        for line in said.split(|byte| *byte == b'\n') {
+            let why = serde_json::from_slice::<Given>(line).ok().and_then(|word| word.refused);
+            found.extend(why.filter(|why| found.len() < MOST && !found.contains(why)));
+        }
+        found
+    }
+
+    /// Takes what connects to a port until what is returned is dropped, and passes it on as this run's.
+    pub fn serve(&self, listener: std::net::TcpListener) -> io::Result<tokio::runtime::Runtime> {
+        listener.set_nonblocking(true)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let begins = [&[mailbox::EGRESS_CONNECTS], self.answer.as_str().as_bytes()].concat();
+        let listener = {
+            let _inside = runtime.enter();
+            TcpListener::from_std(listener)?
+        };
+        runtime.spawn(serve_as(listener, self.socket.clone(), begins.into()));
+        Ok(runtime)
+    }
+}
+
 /// A port of loopback, before anybody connects.
 pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     if !address.ip().is_loopback() {
@@ -46,6 +161,11 @@ pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Takes connections until it is ended.
 pub async fn serve(listener: TcpListener, socket: PathBuf) {
+    serve_as(listener, socket, Arc::default()).await;
+}
+
+/// The same, where each connection to the host begins with these bytes.
+async fn serve_as(listener: TcpListener, socket: PathBuf, begins: Arc<[u8]>) {
     let (socket, seats) = (Arc::new(socket), Arc::new(Semaphore::new(CONNECTIONS)));
     loop {
         let Ok(seat) = seats.clone().acquire_owned().await else { return };
@@ -54,17 +174,22 @@ pub async fn serve(listener: TcpListener, socket: PathBuf) {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let socket = socket.clone();
+        let (socket, begins) = (socket.clone(), begins.clone());
         tokio::spawn(async move {
-            pass_on(client, &socket).await;
+            pass_on(client, &socket, &begins).await;
             drop(seat);
         });
     }
 }
 
-async fn pass_on(mut client: TcpStream, socket: &Path) {
+async fn pass_on(mut client: TcpStream, socket: &Path, begins: &[u8]) {
     let _ = client.set_nodelay(true);
-    match UnixStream::connect(socket).await {
+    let connects = async {
+        let mut host = UnixStream::connect(socket).await?;
+        host.write_all(begins).await?;
+        Ok::<_, io::Error>(host)
+    };
+    match connects.await {
         Ok(mut host) => drop(tokio::io::copy_bidirectional(&mut client, &mut host).await),
         Err(error) => {
             let why = format!("bashgate: the host's way out is not there ({}: {})", socket.display(), error.kind());
@@ -83,11 +208,22 @@ async fn pass_on(mut client: TcpStream, socket: &Path) {
 
 /// Connects standard input and output to a host, through the host's socket: for `ssh` as its `ProxyCommand`.
 pub async fn connect(socket: &Path, host: &str) -> io::Result<()> {
+    let stream = UnixStream::connect(socket).await?;
+    let (read, write) = stream.into_split();
+    connect_by(read, write, host).await
+}
+
+/// The same through a port that leads out.
+pub async fn connect_via(at: SocketAddr, host: &str) -> io::Result<()> {
+    let stream = TcpStream::connect(at).await?;
+    let (read, write) = stream.into_split();
+    connect_by(read, write, host).await
+}
+
+async fn connect_by(read: impl AsyncRead + Unpin, mut write: impl AsyncWrite + Unpin, host: &str) -> io::Result<()> {
     if !host.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(io::Error::other("this is no HOST:PORT"));
     }
-    let stream = UnixStream::connect(socket).await?;
-    let (read, mut write) = stream.into_split();
     write.write_all(format!("CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).await?;
     let mut read = BufReader::new(read);
     let mut status = String::new();

@@ -8,6 +8,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::config::Config;
@@ -19,6 +20,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::bound::{Allowed, BoundScripts, Hold};
+use crate::egress::Way;
 use crate::environment;
 use crate::git;
 use crate::inner::kernel::BeforeExec;
@@ -107,6 +109,8 @@ pub struct RunSpec {
     pub live: bool,
     /// The gate whose host hears what came of it.
     pub told: Option<Config>,
+    /// The way out that the host has given it.
+    pub way_out: Option<Arc<Way>>,
 }
 
 impl RunSpec {
@@ -128,6 +132,7 @@ impl RunSpec {
             log: None,
             live: false,
             told: None,
+            way_out: None,
         }
     }
 
@@ -413,6 +418,7 @@ impl Runner {
             lent,
             tmp_mib: preset.filesystem.tmp_mib,
             internet,
+            way_out: spec.way_out.is_some(),
             unix: preset.network.unix_sockets == UnixSockets::Own,
             limits: each,
             by_groups,
@@ -690,6 +696,10 @@ struct Live {
     log: Option<Log>,
     live: Option<Echo>,
     tmp: Option<OwnTmp>,
+    /// Where the command connects to get out, until somebody takes what comes there.
+    listener: Option<OwnedFd>,
+    /// Who does, until it is dropped.
+    passes_on: Option<tokio::runtime::Runtime>,
 }
 
 struct Stream {
@@ -730,11 +740,13 @@ fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> R
         log: spec.log.clone(),
         live: spec.live.then(Echo::of_this_program),
         tmp,
+        listener: None,
+        passes_on: None,
     };
     let mut message = serde_json::to_vec(&plan).unwrap_or_default();
     let length = (message.len() as u64).to_be_bytes();
     message.splice(0..0, length);
-    match live.greet(&message) {
+    match live.greet(&message).and_then(|()| live.pass_on(spec)) {
         Ok(()) => Ok(live),
         Err(why) => {
             let said = live.give_up();
@@ -806,6 +818,16 @@ impl Live {
         said
     }
 
+    /// Takes from now on what the command says to its way out.
+    fn pass_on(&mut self, spec: &RunSpec) -> Result<(), String> {
+        let Some(way) = &spec.way_out else { return Ok(()) };
+        // Where nobody could hold the command to it there is none.
+        let Some(listener) = self.listener.take() else { return Ok(()) };
+        let passes_on = way.serve(listener.into()).map_err(|error| format!("cannot serve the way out: {error}"))?;
+        self.passes_on = Some(passes_on);
+        Ok(())
+    }
+
     fn hear(&mut self) -> Heard {
         let mut bytes = [0; 4096];
         loop {
@@ -813,7 +835,16 @@ impl Live {
                 let line: Vec<u8> = self.heard.drain(..=end).collect();
                 return serde_json::from_slice(&line).map_or(Heard::Gone, Heard::Report);
             }
-            match self.inner.read(&mut bytes) {
+            let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut control = rustix::net::RecvAncillaryBuffer::new(&mut space);
+            let flags = rustix::net::RecvFlags::CMSG_CLOEXEC;
+            let read = rustix::net::recvmsg(&self.inner, &mut [io::IoSliceMut::new(&mut bytes)], &mut control, flags);
+            for message in control.drain() {
+                if let rustix::net::RecvAncillaryMessage::ScmRights(mut descriptors) = message {
+                    self.listener = descriptors.next().or(self.listener.take());
+                }
+            }
+            match read.map(|read| read.bytes).map_err(io::Error::from) {
                 Ok(count) if count > 0 && self.heard.len() < 65_536 => self.heard.extend(bytes.iter().take(count)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Heard::Nothing,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::classify::Classification;
 use crate::programs::{self, Builtin, Program, Trait};
+use crate::protocol::RequestId;
 use crate::shell::quoted;
 
 /// Longest command that is caged, in bytes: the kernel takes at most 128 KiB as one argument, and quoting adds some.
@@ -44,10 +45,17 @@ pub enum Note {
 
 /// The caged form of a command, or `None` for one that is too long. `config` is named where it is not the usual one.
 pub fn caged_form(runner: &Path, config: Option<&Path>, note: Note, command: &str) -> Option<String> {
-    let mut form = format!("{} exec --cage", quoted(runner.to_str()?));
-    if note == Note::OnFailure {
-        form.push_str(" --quiet");
-    }
+    let quiet = if note == Note::OnFailure { " --quiet" } else { "" };
+    form(runner, quiet, config, command)
+}
+
+/// The same for a command with a way out: the host gives it to the first who asks with the id of the answer, and this command.
+pub fn egress_form(runner: &Path, config: Option<&Path>, answer: &RequestId, command: &str) -> Option<String> {
+    form(runner, &format!(" --egress {answer}"), config, command)
+}
+
+fn form(runner: &Path, options: &str, config: Option<&Path>, command: &str) -> Option<String> {
+    let mut form = format!("{} exec --cage{options}", quoted(runner.to_str()?));
     if let Some(config) = config {
         form.push_str(&format!(" --config {}", quoted(config.to_str()?)));
     }
@@ -61,6 +69,12 @@ pub fn is_form_of(runner: &Path, text: &str) -> bool {
     let start = format!("{} exec --cage ", quoted(runner));
     let Some((options, command)) = text.strip_prefix(&start).and_then(|rest| rest.split_once("-- ")) else {
         return false;
+    };
+    let is_id = |id: &str| id.len() == 36 && id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    let options = match options.strip_prefix("--egress ").and_then(|rest| rest.split_once(' ')) {
+        Some((id, rest)) if is_id(id) => rest,
+        Some(_) => return false,
+        None => options,
     };
     // A file's name in the options is quoted, and could hold anything.
     let are_options = options.is_empty()
@@ -106,6 +120,12 @@ mod tests {
                     assert!(!is_form_of(runner, &more), "{more}");
                 }
             }
+        }
+        let id = RequestId::parse("2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b").unwrap();
+        for config in [None, Some(Path::new("/srv/gate/hook.toml"))] {
+            let form = egress_form(runner, config, &id, "git fetch").unwrap();
+            assert!(is_form_of(runner, &form), "{form}");
+            assert!(!is_form_of(runner, &form.replace("2f1c7d1e-", "$(id)-aa")), "{form}");
         }
         assert!(!is_form_of(runner, "/usr/local/bin/bashgate-run exec --cage --config $(id) -- 'x'"));
         assert!(!is_form_of(Path::new("/x/bashgate-run"), "/usr/local/bin/bashgate-run exec --cage -- 'x'"));

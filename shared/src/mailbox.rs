@@ -18,6 +18,11 @@ pub const RESPONSES: &str = "responses";
 pub const EGRESS: &str = "/run/bashgate/egress";
 /// The host's socket in that folder.
 pub const EGRESS_SOCKET: &str = "proxy.sock";
+/// First byte of a connection to it by which a run asks for what goes with an answer; behind it stand the answer's id and the SHA-256 of the
+/// command in hexadecimal digits. The host says a line of JSON, and takes the run for over when this connection is.
+pub const EGRESS_PRESENTS: u8 = 1;
+/// First byte of a connection of that run; behind it stands the answer's id, and then what any client says to a proxy.
+pub const EGRESS_CONNECTS: u8 = 2;
 /// The host's sign of life.
 pub const HEARTBEAT: &str = "heartbeat.json";
 /// The operator's own programs, checked and signed.

@@ -199,6 +199,8 @@ pub struct BashCheck {
     /// The digest of the operator's own programs with which the hook has looked at the command, in hexadecimal: it knows
     /// what their names mean there. Without it they count as not known.
     pub programs: Option<String>,
+    /// Set by an asker that can run the command with a way out to the hosts that it names, and has looked at what must hold for that.
+    pub egress: Option<Box<EgressWire>>,
     /// Set when the command is a managed script: then `command` is its text.
     pub script: Option<Box<ScriptWire>>,
     /// Set when it is a call of another tool than the shell: then `command` is the call in words, which nothing reads.
@@ -283,6 +285,58 @@ pub struct BashRan {
     pub locked: bool,
     /// The id of the public key with which the asker checks the answer.
     pub key_id: Option<String>,
+}
+
+/// What an asker says of a command that it can run with egress: in a sandbox whose only way out leads to the hosts of the answer. Whoever lies
+/// about a remote gains a way to a host that the command does not go to, and that may be read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EgressWire {
+    /// SHA-256, in hexadecimal digits, of the text that would run it so.
+    pub form: String,
+    /// Where the remotes lie that its text names. At most [`MAX_REMOTES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "object::list")]
+    pub remotes: Vec<RemoteWire>,
+}
+
+/// A remote of a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemoteWire {
+    /// The folder in which git starts, as the text has it.
+    pub folder: String,
+    /// Its name; empty for the one that git takes by itself, `*` for all.
+    pub remote: String,
+    /// Its hosts. At most [`MAX_ENDS`].
+    #[serde(deserialize_with = "object::list")]
+    pub hosts: Vec<HostWire>,
+}
+
+/// A host, with a port.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostWire {
+    /// Its name.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+/// Most remotes of an [`EgressWire`].
+pub const MAX_REMOTES: usize = 16;
+/// Most hosts of a remote, and of an answer.
+pub const MAX_ENDS: usize = 16;
+
+impl EgressWire {
+    fn is_within_bounds(&self) -> bool {
+        let fits = |remote: &RemoteWire| {
+            remote.folder.len() <= 4096
+                && remote.remote.len() <= MAX_LABEL_BYTES
+                && remote.hosts.len() <= MAX_ENDS
+                && remote.hosts.iter().all(|host| host.host.len() <= MAX_LABEL_BYTES)
+        };
+        self.form.len() <= 64 && self.remotes.len() <= MAX_REMOTES && self.remotes.iter().all(fits)
+    }
 }
 
 /// What bashgate's own Bash tool adds to a request. Can only make the answer stricter.
@@ -466,6 +520,7 @@ impl ToolEvent {
             runner: None,
             caged_form: None,
             programs: None,
+            egress: None,
             script: None,
             tool: Some(Box::new(ToolCall {
                 name: self.tool,
@@ -549,6 +604,9 @@ pub struct BashCheckWire {
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    pub egress: Option<EgressWire>,
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
     pub script: Option<ScriptWire>,
@@ -765,6 +823,9 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             if wire.acting.as_ref().is_some_and(|acting| !acting.is_within_bounds()) {
                 return Err(RequestError::FieldTooLong("acting"));
             }
+            if wire.egress.as_ref().is_some_and(|egress| !egress.is_within_bounds()) {
+                return Err(RequestError::FieldTooLong("egress"));
+            }
             let script = wire.script.map(|script| checked(script, &wire.command)).transpose()?;
             Ok(Request::BashCheck(Box::new(BashCheck {
                 command: CommandLine::parse(wire.command)?,
@@ -788,6 +849,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 runner: wire.runner,
                 caged_form: wire.caged_form,
                 programs: wire.programs,
+                egress: wire.egress.map(Box::new),
                 tool: None,
                 acting: wire.acting.map(Box::new),
             })))
@@ -968,8 +1030,26 @@ pub struct Response {
     /// On a denial: the command may run in the cage instead, by an asker that said it can.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cage: bool,
+    /// With `cage`: the hosts to which it has a way out there, and how many bytes may go to all of them and come from them. Nothing for
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "object::list")]
+    pub egress: Vec<EgressEnd>,
     /// Ed25519 over [`crate::seal::response_bytes`], in hexadecimal digits.
     pub signature: String,
+}
+
+/// A host that a command may reach, and how much.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EgressEnd {
+    /// Its name.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// Most bytes to all hosts of the answer together.
+    pub up_bytes: u64,
+    /// Most bytes from all of them together.
+    pub down_bytes: u64,
 }
 
 /// The host's sign of life in `responses/`. It never allows anything; it only ends a wait.

@@ -6,7 +6,7 @@
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 
 use crate::command::{Digest, hex, unhex};
-use crate::protocol::{Answer, Heartbeat, PreviousSignature, RequestId, Response, VERSION, WorkspaceName};
+use crate::protocol::{Answer, EgressEnd, Heartbeat, PreviousSignature, RequestId, Response, VERSION, WorkspaceName};
 
 /// The host's signing key. It never prints itself.
 pub struct HostKey {
@@ -57,6 +57,7 @@ impl HostKey {
             taint_epoch: answer.taint_epoch,
             valid_for_ms: answer.valid_for_ms,
             cage: answer.cage,
+            egress: answer.egress.clone(),
             signature: String::new(),
         };
         response.signature = self.sign(&response_bytes(&response));
@@ -114,6 +115,8 @@ pub struct Unsigned {
     pub valid_for_ms: u64,
     /// On a denial: whether it may run in the cage instead.
     pub cage: bool,
+    /// With that: where it has a way out to.
+    pub egress: Vec<EgressEnd>,
     /// The id of the key with which the asker checks, where it says so: while keys are exchanged there are two.
     pub asked_key: Option<String>,
 }
@@ -269,6 +272,15 @@ pub fn response_bytes(response: &Response) -> Vec<u8> {
         // Left out where it is false, so that older programs and ours agree on everything that they share.
         put(&mut out, b"cage");
     }
+    if !response.egress.is_empty() {
+        put(&mut out, b"egress");
+        for end in &response.egress {
+            put(&mut out, end.host.as_bytes());
+            put(&mut out, &end.port.to_be_bytes());
+            put(&mut out, &end.up_bytes.to_be_bytes());
+            put(&mut out, &end.down_bytes.to_be_bytes());
+        }
+    }
     out
 }
 
@@ -324,13 +336,15 @@ mod tests {
             taint_epoch: 3,
             valid_for_ms: 1000,
             cage: false,
+            egress: Vec::new(),
             asked_key: None,
         };
         let good = key.respond(&unsigned);
         let asked = Asked { request_id: &request_id, workspace: &workspace, request, elapsed_ms: 5 };
         assert_eq!(key.public().check(&good, &asked), Ok(()));
 
-        let changed: [(&str, Change, SealError); 10] = [
+        let end = || EgressEnd { host: "h.example".to_owned(), port: 443, up_bytes: 1, down_bytes: 2 };
+        let changed: [(&str, Change, SealError); 11] = [
             ("decision", |r| r.decision = Answer::Deny, SealError::Forged),
             ("reason", |r| r.reason.push('x'), SealError::Forged),
             ("request", |r| r.request_id = "00000000-0000-4000-8000-000000000000".to_owned(), SealError::Forged),
@@ -340,6 +354,11 @@ mod tests {
             ("epoch", |r| r.taint_epoch += 1, SealError::Forged),
             ("validity", |r| r.valid_for_ms += 1, SealError::Forged),
             ("cage", |r| r.cage = true, SealError::Forged),
+            (
+                "egress",
+                |r| r.egress.push(EgressEnd { host: "x".to_owned(), port: 1, up_bytes: 1, down_bytes: 1 }),
+                SealError::Forged,
+            ),
             ("signature", |r| r.signature = "00".repeat(64), SealError::Forged),
         ];
         for (what, change, want) in changed {
@@ -371,10 +390,19 @@ mod tests {
         // And nothing runs on it, in no cage either.
         let open = key.respond(&Unsigned { request: None, decision: Answer::Deny, cage: true, ..unsigned.clone() });
         assert_eq!(key.public().check(&open, &asked), Err(SealError::OtherBytes));
-        let mut caged = key.respond(&Unsigned { decision: Answer::Deny, cage: true, ..unsigned });
+        let mut caged = key.respond(&Unsigned { decision: Answer::Deny, cage: true, ..unsigned.clone() });
         assert_eq!(key.public().check(&caged, &asked), Ok(()));
         caged.cage = false;
         assert_eq!(key.public().check(&caged, &asked), Err(SealError::Forged));
+        let outward = key.respond(&Unsigned { decision: Answer::Deny, cage: true, egress: vec![end()], ..unsigned });
+        assert_eq!(key.public().check(&outward, &asked), Ok(()));
+        let changes: [fn(&mut EgressEnd); 4] =
+            [|end| end.host.push('x'), |end| end.port = 80, |end| end.up_bytes += 1, |end| end.down_bytes += 1];
+        for change in changes {
+            let mut other = outward.clone();
+            other.egress.iter_mut().for_each(change);
+            assert_eq!(key.public().check(&other, &asked), Err(SealError::Forged));
+        }
     }
 
     #[test]

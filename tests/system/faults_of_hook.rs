@@ -208,6 +208,7 @@ fn responses_that_do_not_count() {
         taint_epoch: 0,
         valid_for_ms: 60_000,
         cage: false,
+        egress: Vec::new(),
         asked_key: None,
     };
     let json = |response: &bashgate_shared::protocol::Response| serde_json::to_vec(response).unwrap();

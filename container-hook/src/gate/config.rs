@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use bashgate_shared::agents::AGENTS;
 use bashgate_shared::command::is_sha256;
-use bashgate_shared::located;
 use bashgate_shared::protocol::MAX_PROTECTED;
 use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::seal::PublicKey;
 use bashgate_shared::shell::Shell;
+use bashgate_shared::{located, mailbox};
 use serde::Deserialize;
 
 use super::plugins::{self, Plugin};
@@ -45,6 +45,8 @@ pub struct Config {
     pub cage_safe: bool,
     /// The `bashgate-run` that cages: the one beside this program if not named. `None` when there is no telling.
     pub cage_runner: Option<PathBuf>,
+    /// The folder with the socket of the host's way out, which need not be there.
+    pub egress: PathBuf,
     /// Longest wait for an answer, in seconds.
     pub deadline_s: u64,
     /// Git subcommands that are denied; empty when the guard is off.
@@ -151,6 +153,8 @@ struct File {
     cage_safe: bool,
     #[serde(default)]
     cage_runner: Option<PathBuf>,
+    #[serde(default)]
+    egress: Option<PathBuf>,
     #[serde(default = "default_deadline")]
     deadline_s: i64,
     #[serde(default)]
@@ -257,6 +261,9 @@ impl Config {
         if let Some(other) = parsed.cage_runner.as_ref().filter(|path| !path.is_absolute()) {
             return Err(wrong(format!("`cage_runner` is `{}`, which is no absolute path", other.display())));
         }
+        if let Some(other) = parsed.egress.as_ref().filter(|path| !path.is_absolute()) {
+            return Err(wrong(format!("`egress` is `{}`, which is no absolute path", other.display())));
+        }
         let beside = || Some(std::env::current_exe().ok()?.with_file_name("bashgate-run"));
         if let Some(other) = parsed.trusted_startup.iter().find(|text| !is_sha256(text)) {
             return Err(wrong(format!(
@@ -283,6 +290,7 @@ impl Config {
             on_allow: parsed.on_allow,
             cage_safe: parsed.cage_safe,
             cage_runner: parsed.cage_runner.or_else(beside),
+            egress: parsed.egress.unwrap_or_else(|| mailbox::EGRESS.into()),
             deadline_s,
             git_deny: if parsed.git_guard.enabled { parsed.git_guard.deny } else { Vec::new() },
             git_reason: parsed.git_guard.reason,
@@ -361,6 +369,7 @@ mod tests {
             ("on_allow = \"always\"", "unknown variant"),
             ("cage_safe = true", "on_allow"),
             ("cage_runner = \"bashgate-run\"", "absolute"),
+            ("egress = \"egress\"", "absolute"),
             ("deadline_s = 0", "`deadline_s` is 0; it must be from 1 to 3600"),
             ("deadline_s = -1", "`deadline_s` is -1"),
             ("deadline_s = \"x\"", "invalid type"),

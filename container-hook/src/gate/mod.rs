@@ -15,6 +15,7 @@ pub mod cage;
 pub mod conditions;
 pub mod config;
 mod decision;
+pub mod egress;
 pub mod evidence;
 pub mod git;
 pub mod held;
@@ -302,6 +303,12 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         return Step::Decided(form.map_or(HookDecision::Allow(LetThroughBy::Hook), |form| HookDecision::Cage { form }));
     }
     let form = caged(Note::Always);
+    let Some(id) = ask::new_id() else {
+        return Step::Decided(HookDecision::deny("cannot make a request id"));
+    };
+    let is_plain = look.findings.is_clear() && refused.is_none() && question.script.is_none() && !question.background;
+    let outward =
+        form.as_ref().filter(|_| is_plain).and_then(|_| egress::of(command, &look.found, cwd, config, setup, &id));
     let Look { found, findings } = look;
     let doubt = findings.unproven.first().or(findings.unlooked.first()).or(findings.secrets.first());
     // Of a Safe command the reason is what it shows.
@@ -321,7 +328,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     };
     let in_background = question.background.then(|| IN_BACKGROUND.to_owned());
     let asked_with = whole(in_background.into_iter().chain(question.asked_with.iter().cloned()).collect());
-    let wire = |id: &RequestId| BashCheckWire {
+    let wire = BashCheckWire {
         kind: BASH_CHECK.to_owned(),
         request_id: id.to_string(),
         command: command.text().to_owned(),
@@ -346,10 +353,16 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         script: question.script.clone(),
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
         programs: known.map(|known| known.digest.hex()),
+        egress: outward.as_ref().map(|outward| outward.wire.clone()),
         // The Bash tool looks by itself at what its runs leave.
         acting: (question.runner.is_none() && found.class != CommandClass::Safe).then(|| acting::look(cwd)),
     };
-    HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused, bound: Box::new(bound) })
+    let outward = outward.map(|outward| outward.form);
+    HostRequest::step_of(
+        id,
+        &wire,
+        About::Command { why_asked, form: form.clone(), outward, refused, bound: Box::new(bound) },
+    )
 }
 
 impl About {
@@ -467,6 +480,8 @@ enum About {
         why_asked: String,
         /// The same command in the cage, where it may run there.
         form: Option<String>,
+        /// The same with a way out, where it may run so.
+        outward: Option<String>,
         /// Why it is refused whatever the answer is: it is only to be on record.
         refused: Option<String>,
         /// What the answer is about besides the text.
@@ -483,7 +498,12 @@ impl HostRequest {
         let Some(id) = ask::new_id() else {
             return Step::Decided(HookDecision::deny("cannot make a request id"));
         };
-        match serde_json::to_vec(&wire(&id)) {
+        let wire = wire(&id);
+        Self::step_of(id, &wire, about)
+    }
+
+    fn step_of<W: serde::Serialize>(id: RequestId, wire: &W, about: About) -> Step {
+        match serde_json::to_vec(wire) {
             Ok(bytes) => Step::Ask(Box::new(Self { id, bytes, about })),
             Err(error) => Step::Decided(HookDecision::deny(format!("cannot write the request: {error}"))),
         }
@@ -498,7 +518,12 @@ impl HostRequest {
     pub fn put(self, config: &Config) -> HookDecision {
         let answered = ask::ask(config, &self.id, &self.bytes);
         match self.about {
-            About::Command { why_asked, form, refused, bound } => {
+            About::Command { why_asked, form, outward, refused, bound } => {
+                // What was asked about without a way out runs without one, whatever the answer says.
+                let form = match &answered {
+                    Ok(response) if !response.egress.is_empty() => outward.or(form),
+                    _ => form,
+                };
                 let decision = match (answered, form) {
                     (Ok(response), Some(form)) if response.cage && !ask::is_allowed(&response) => {
                         HookDecision::Cage { form }

@@ -2,7 +2,7 @@
 
 use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::classify::{CommandClass, Effects};
-use bashgate_shared::protocol::{Answer, ScriptWire};
+use bashgate_shared::protocol::{Answer, RemoteWire, ScriptWire};
 use serde::{Deserialize, Serialize};
 
 use crate::authority::By;
@@ -87,6 +87,12 @@ pub struct DecisionRecord {
     /// It runs in the cage behind a denial.
     #[serde(default)]
     pub caged: bool,
+    /// The hosts that it had a way out to there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub egress: Vec<String>,
+    /// Set where it could have run with a way out: where the remotes lie that it names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remotes: Option<Vec<RemoteWire>>,
     /// It failed in the cage, as it says for want of network.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wanted_network: bool,
@@ -138,6 +144,8 @@ impl DecisionRecord {
             approval: None,
             can_cage: false,
             caged: false,
+            egress: Vec::new(),
+            remotes: None,
             wanted_network: false,
             let_through: false,
             would_ask: false,

@@ -7,13 +7,16 @@ use bashgate_shared::cage as shared_cage;
 use bashgate_shared::classify::{self as shared, Classification, Surroundings};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::own::{OwnPrograms, ProgramsFile};
+use bashgate_shared::programs::reaches::Place;
 use bashgate_shared::say;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Failure, Run};
+use crate::egress::hosts::Entry;
 use crate::inspector::{Brief, offline};
 use crate::policy::cage::{self, Cage};
+use crate::policy::egress::{self, ReadHosts, Remotes};
 use crate::policy::{self, Asked, Decision, Finding, Judged, Outcome, Policy};
 use crate::programs;
 use crate::taint::Taint;
@@ -167,11 +170,13 @@ pub(super) fn classify(input: &Input) -> Run {
     })
 }
 
-/// What comes of a request: it is allowed, runs in the cage, a person is asked, or it is denied.
+/// What comes of a request: it is allowed, runs in the cage, runs there with a way out to the hosts that it names, a person is asked, or
+/// it is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum End {
     Allow,
     Cage,
+    Egress,
     Ask,
     Deny,
 }
@@ -181,23 +186,38 @@ impl End {
         match self {
             Self::Allow => "allow",
             Self::Cage => "cage",
+            Self::Egress => "egress",
             Self::Ask => "ask",
             Self::Deny => "deny",
         }
     }
 }
 
+/// What may come in the place of a question.
+#[derive(Clone, Copy)]
+pub(super) struct Instead<'i> {
+    /// A run without network.
+    pub(super) cage: Cage,
+    /// A run with a way out to hosts that may be read from.
+    pub(super) egress: Option<(&'i ReadHosts, &'i Remotes)>,
+}
+
 /// What would come of a command, with the finding of the inspector where the policy wants one.
 pub(super) fn end_of(
     policy: &Policy,
-    instead: Cage,
+    instead: Instead<'_>,
     taint: Taint,
     found: &Classification,
     asked: Asked<'_>,
     inspect: impl FnOnce(&Judged) -> Finding,
 ) -> (Judged, End, Option<Finding>) {
     let judged = policy::judge(policy, taint, found, asked);
-    let is_caged = |question| instead.replaces(question) && cage::fits(policy, &judged, found, asked);
+    let is_question = matches!(judged.decision, Decision::Inspect | Decision::AskHuman);
+    let reads = |from| egress::hosts(policy, &judged, found, asked, from).is_some();
+    if is_question && instead.egress.is_some_and(reads) {
+        return (judged, End::Egress, None);
+    }
+    let is_caged = |question| instead.cage.replaces(question) && cage::fits(policy, &judged, found, asked);
     let (end, finding) = match judged.decision {
         question if is_caged(question) => (End::Cage, None),
         Decision::Allow => (End::Allow, None),
@@ -230,14 +250,43 @@ pub(super) fn taint_named(name: &str) -> Result<Taint, Failure> {
     }
 }
 
-pub(super) fn decide(taint: &str, with_cage: bool, input: &Input) -> Run {
+/// With what a dry run counts besides the taint.
+#[derive(Args)]
+pub(super) struct With {
+    /// With the cage instead of every question that it can replace: `outcome` is then also `cage`
+    #[arg(long)]
+    cage: bool,
+    /// With egress for what only reads from hosts that may be read from: `outcome` is then also `egress`, and `hosts` says to where. A
+    /// remote of git (`origin`) counts as one of them
+    #[arg(long)]
+    egress: bool,
+    /// A host that may be read from, besides the registries of packages; `github.com` stands for all of that forge. May be repeated
+    #[arg(long, value_name = "HOST", requires = "egress", value_parser = |text: &str| Entry::try_from(text.to_owned()))]
+    read_host: Vec<Entry>,
+}
+
+pub(super) fn decide(taint: &str, with: &With, input: &Input) -> Run {
     let taint = taint_named(taint)?;
     let policy = Policy::default();
     let around = input.programs.surroundings()?;
+    let read_hosts = ReadHosts::new(&with.read_host);
     let answer = |command: &str| match read(command, &around) {
         Ok((line, found)) => {
-            let can_cage = with_cage && shared_cage::has_its_point_inside(&found, command);
-            let instead = if can_cage { Cage::EVERYTHING } else { Cage::default() };
+            let is_inside = shared_cage::has_its_point_inside(&found, command);
+            let cage = if with.cage && is_inside { Cage::EVERYTHING } else { Cage::default() };
+            // Where its remotes lie only the folder tells.
+            let places = found.reaches.iter().flat_map(|reaches| &reaches.places);
+            let named = with.read_host.first().map(|host| (host.to_string(), 443));
+            let remotes: Remotes = places
+                .clone()
+                .filter_map(|place| match place {
+                    Place::Remote { folder, remote } => {
+                        Some(((folder.clone(), remote.clone()), [named.clone()?].into()))
+                    }
+                    Place::Host { .. } => None,
+                })
+                .collect();
+            let instead = Instead { cage, egress: (with.egress && is_inside).then_some((&read_hosts, &remotes)) };
             let (judged, end, finding) = end_of(&policy, instead, taint, &found, line.text().into(), |judged| {
                 offline::inspect(&Brief::new(command, None, &found, judged.taint, &[], &[]))
             });
@@ -246,13 +295,34 @@ pub(super) fn decide(taint: &str, with_cage: bool, input: &Input) -> Run {
                 Some(finding) => format!("{}; {}", judged.reason, crate::case::advice(&finding)),
                 None => judged.reason,
             };
-            json!({"command": command, "class": found.class, "decision": judged.decision, "outcome": outcome, "rule": judged.rule, "reason": reason})
+            let mut value = json!({"command": command, "class": found.class, "decision": judged.decision, "outcome": outcome, "rule": judged.rule, "reason": reason});
+            if let Some(fields) = value.as_object_mut().filter(|_| end == End::Egress) {
+                let hosts = places.clone().filter_map(|place| match place {
+                    Place::Host { host, port } => Some(Value::from(egress::written(&(host.clone(), *port)))),
+                    Place::Remote { .. } => None,
+                });
+                let remotes = places.filter_map(|place| match place {
+                    Place::Remote { remote, .. } => Some(Value::from(remote.as_str())),
+                    Place::Host { .. } => None,
+                });
+                fields.insert("hosts".to_owned(), hosts.collect());
+                fields.insert("remotes".to_owned(), remotes.collect());
+            }
+            value
         }
         Err(value) => value,
     };
     input.each(answer, |value| {
+        let list = |field| value.get(field).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let to: Vec<String> = list("hosts")
+            .map(str::to_owned)
+            .chain(
+                list("remotes").map(|name| format!("the remote `{}`", if name.is_empty() { "origin" } else { name })),
+            )
+            .collect();
+        let to = if to.is_empty() { String::new() } else { format!(" to {}", to.join(", ")) };
         format!(
-            "{} ({}, rule {}): {}",
+            "{}{to} ({}, rule {}): {}",
             text(value, "outcome"),
             text(value, "decision"),
             text(value, "rule"),

@@ -87,9 +87,8 @@ enum Command {
         /// What the agent has seen: clean, corruption, secret or both
         #[arg(long, default_value = "clean")]
         taint: String,
-        /// With the cage instead of every question that it can replace: `outcome` is then also `cage`
-        #[arg(long)]
-        cage: bool,
+        #[command(flatten)]
+        with: judge::With,
         #[command(flatten)]
         input: judge::Input,
     },
@@ -560,7 +559,7 @@ fn run(command: Command) -> Run {
         Command::Serve(config) => serve::run(config.load()?),
         Command::Classify { input } => judge::classify(&input),
         Command::Why { command, json, programs } => why::run(&command, json, &programs),
-        Command::Decide { taint, cage, input } => judge::decide(&taint, cage, &input),
+        Command::Decide { taint, with, input } => judge::decide(&taint, &with, &input),
         Command::Suggest { input } => suggest::run(&input),
         Command::Pending { denied, json, config } => people::pending(&config.load()?, denied, json),
         Command::Show { id, json, config } => people::show(&config.load()?, &id, json),

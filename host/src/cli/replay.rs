@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::audit::failed;
-use super::judge::{End, end_of};
+use super::judge::{End, Instead, end_of};
 use crate::audit::DecisionRecord;
 use crate::case;
 use crate::chat::notice::one_line;
@@ -158,7 +158,8 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &DecisionRe
         (line, found, None)
     };
     let taint = detail.taint_before?;
-    let instead = if detail.can_cage { settings.cage() } else { Cage::default() };
+    let cage = if detail.can_cage { settings.cage() } else { Cage::default() };
+    let instead = Instead { cage, egress: None };
     // Who approved a script then is not asked again.
     let approved = detail.approval.is_none() && detail.answer == Answer::Allow;
     let script = detail.script.as_ref().map(|_| if approved { Approved::Yes } else { Approved::NotYet });

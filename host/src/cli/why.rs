@@ -129,6 +129,7 @@ fn explain(found: &Classification, color: bool) -> String {
                     (Shown::Numbered, _) => ", every file that it tracks is where it says, and there is no stash",
                     (Shown::Logs, _) => ", and no password stands in its logs",
                     (Shown::Settings, _) => ", and none of them is a secret",
+                    (Shown::Nothing, GitWork::Fetches) => ", none leads a connection elsewhere, and it has no hook",
                     (Shown::Nothing, GitWork::Records) => ", and it has no hook",
                     (Shown::Nothing | Shown::Named, _) => "",
                 };

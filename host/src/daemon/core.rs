@@ -31,6 +31,7 @@ use crate::chat::{Desk, Notice, Watcher};
 use crate::clock::{self};
 use crate::config::{self, Config};
 use crate::control::Reply;
+use crate::egress::answers::Answers;
 use crate::fault;
 use crate::inspector::Panel;
 use crate::metrics::{Metrics, Stand};
@@ -62,6 +63,8 @@ pub(super) struct Workspace {
     pub(super) recorded: Allowance,
     /// Questions to the inspector's model.
     pub(super) model_calls: Allowance,
+    /// Bytes that commands which only read may send without anybody being asked.
+    pub(super) reads: Allowance,
     /// Cards.
     pub(super) cards: Allowance,
     /// Cards that are told one by one.
@@ -108,6 +111,8 @@ pub struct Core {
     pub(super) codes: Codes,
     /// What was held when the host stopped, until its requests are read again.
     pub(super) restored: HashMap<RequestKey, Card>,
+    /// What goes with answers to runs.
+    pub(super) way_out: Answers,
     pub(super) desk: Desk,
     /// Channels to people, and what strangers and guesses did in them.
     pub(super) lines: Lines,
@@ -152,6 +157,7 @@ impl Core {
         let own_programs = config.programs.as_ref().map(|file| handed_out::sign(file, &keys.current)).transpose()?;
         let now = Instant::now();
         let mut core = Self {
+            way_out: Answers::default(),
             folder: folder.clone(),
             keys,
             boot,
@@ -207,6 +213,7 @@ impl Core {
         let requests = Allowance::new(u64::from(self.config.requests_per_second), Duration::from_secs(1));
         let recorded = Allowance::new(self.config.record_bytes_per_hour, hour);
         let model_calls = Allowance::new(self.config.model_calls_per_hour, hour);
+        let reads = Allowance::new(self.config.reads.as_ref().map_or(0, |reads| reads.bytes_per_hour), hour);
         let cards = Allowance::new(self.config.cards_per_hour, hour);
         let told = Allowance::new(TOLD_A_MINUTE, Duration::from_mins(1));
         self.workspaces.insert(
@@ -221,6 +228,7 @@ impl Core {
                 requests,
                 recorded,
                 model_calls,
+                reads,
                 cards,
                 told,
                 flood_told: None,

@@ -139,6 +139,7 @@ impl Core {
             taint_epoch: known.seen.epoch,
             valid_for_ms: draft.timeout_ms.unwrap_or(300_000),
             cage: false,
+            egress: Vec::new(),
             asked_key: draft.key_id.clone(),
         };
         let what = format!("a script that is to: {}", one_line(&draft.task, 200));

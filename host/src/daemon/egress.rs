@@ -8,6 +8,7 @@ use super::core::Core;
 use crate::audit::{Entry, RecordKind};
 use crate::clock;
 use crate::egress::Closed;
+use crate::egress::answers::Answers;
 use crate::egress::hosts::Entry as Listed;
 use crate::store::Write;
 
@@ -15,6 +16,11 @@ impl Core {
     /// The workspaces, with what each of them may reach besides what all may.
     pub fn egress(&self) -> impl Iterator<Item = (&WorkspaceName, &[Listed])> {
         self.workspaces.iter().map(|(name, known)| (name, known.settings.egress.as_slice()))
+    }
+
+    /// What goes with answers to runs.
+    pub fn way_out(&self) -> Answers {
+        self.way_out.clone()
     }
 
     /// A connection is over, or was refused.
@@ -39,7 +45,7 @@ impl Core {
             at_ms: clock::now().unix_ms,
             kind: RecordKind::Egress,
             workspace: Some(closed.workspace.clone()),
-            request_id: None,
+            request_id: closed.answer.clone(),
             detail,
         };
         self.records.submit(vec![Write::Audit(entry)], false, After::Nothing);

@@ -194,7 +194,7 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         None => None,
         Some(settings) => {
             let folder = settings.folder.clone();
-            let opened = Egress::new(settings, events.clone());
+            let opened = Egress::new(settings, events.clone(), core.way_out());
             let mut opened = opened.map_err(|source| ServeError::Egress { folder, source })?;
             opened.serve(core.egress());
             Some(opened)

@@ -1,5 +1,6 @@
 //! Requests as they come in: taken, refused, or opened as a case.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use bashgate_shared::cage::MAX_CAGED_BYTES;
@@ -17,7 +18,7 @@ use super::After;
 use super::acting;
 use super::cards;
 use super::cases::{self, Open, Plain};
-use super::core::{Core, STARTING};
+use super::core::{Core, STARTING, Workspace};
 use super::reading::{Read, SHORT, Unread};
 use super::{scripts, verdicts};
 use crate::approval::{ApprovalId, Forecast, RequestKey};
@@ -31,8 +32,9 @@ use crate::inspector::ReadAlone;
 use crate::intake::Arrival;
 use crate::intake::folder::{self, Taken};
 use crate::policy::cage::Cage;
+use crate::policy::egress::{self, End};
 use crate::policy::trust::{self, Terms};
-use crate::policy::{self, Asked, Decision, tools};
+use crate::policy::{self, Asked, Decision, Judged, tools};
 use crate::store::Write;
 use crate::taint::{Cause, Label};
 
@@ -176,6 +178,7 @@ impl Core {
             taint_epoch: self.workspaces.get(workspace).map_or(0, |known| known.seen.epoch),
             valid_for_ms: 3_600_000,
             cage: false,
+            egress: Vec::new(),
             asked_key: None,
         };
         let what = "a request that cannot be taken".to_owned();
@@ -278,7 +281,9 @@ impl Core {
         });
         let cwd = check.cwd.as_deref();
         let asked = Asked { text: &text, cwd, by_runner, script, service: terms.as_ref() };
-        let questioned = policy::judge(&self.config.policy, seen.taint, &found, asked).decision > Decision::Allow;
+        let judged = policy::judge(&self.config.policy, seen.taint, &found, asked);
+        let questioned = judged.decision > Decision::Allow;
+        let ends = self.readable(&workspace, &judged, &found, asked, &check);
         let now = clock::now();
         let pass = if questioned { self.book.take_pass(&key, now) } else { None };
         let pass = pass.map(|(by, id)| (case::Pass::Request(by), id));
@@ -293,6 +298,7 @@ impl Core {
             digest,
             read_alone,
             case: Case::new(found, text, instead)
+                .with_egress(ends)
                 .in_folder(check.cwd.clone())
                 .by_runner(by_runner)
                 .of_script(script)
@@ -315,6 +321,33 @@ impl Core {
         let id = self.cases.add(open);
         fault::here("case.opened");
         self.step(id, case::Event::Opened { pass, held_before });
+    }
+
+    /// The hosts that a command goes to which needs nobody's word for that: it only reads, its asker can run it so, and what such commands may
+    /// send in an hour is not used up.
+    fn readable(
+        &mut self,
+        workspace: &WorkspaceName,
+        judged: &Judged,
+        found: &Classification,
+        asked: Asked<'_>,
+        check: &BashCheck,
+    ) -> BTreeSet<End> {
+        let (Some(reads), Some(said)) = (&self.config.reads, &check.egress) else { return BTreeSet::new() };
+        let is_question = matches!(judged.decision, Decision::Inspect | Decision::AskHuman);
+        let has_doubts = !(check.unproven.is_empty() && check.secrets.is_empty() && check.brings.is_empty());
+        let is_caged = check.caged_form.is_some() && check.tool.is_none() && check.script.is_none();
+        if !is_question || has_doubts || !is_caged || check.command.text().len() > MAX_CAGED_BYTES {
+            return BTreeSet::new();
+        }
+        let from = (&reads.hosts, &egress::remotes(&said.remotes));
+        let ends = egress::hosts(&self.config.policy, judged, found, asked, from).unwrap_or_default();
+        let bytes = found.reaches.as_ref().map_or(0, |reaches| usize::try_from(reaches.up_bytes).unwrap_or(usize::MAX));
+        let has_room = |known: &mut Workspace| known.reads.take(bytes);
+        if ends.is_empty() || !self.workspaces.get_mut(workspace).is_some_and(has_room) {
+            return BTreeSet::new();
+        }
+        ends
     }
 
     /// What a person has let through ahead, where it covers this command.
@@ -365,6 +398,7 @@ impl Core {
             taint_epoch,
             valid_for_ms: 300_000,
             cage: false,
+            egress: Vec::new(),
             asked_key: check.key_id.clone(),
         };
         let what = check.command.text().chars().take(200).collect();
@@ -436,6 +470,7 @@ impl Core {
             taint_epoch: seen.epoch,
             valid_for_ms: ran.timeout_ms.unwrap_or(300_000),
             cage: false,
+            egress: Vec::new(),
             asked_key: ran.key_id.clone(),
         };
         let plain =

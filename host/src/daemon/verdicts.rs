@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, TOOL_EVENT, WorkspaceName};
+use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
 
@@ -21,10 +21,13 @@ use crate::chat::Notice;
 use crate::chat::notice::{self, Became, Decided};
 use crate::clock;
 use crate::fault;
+use crate::policy::egress::{self, End};
 use crate::policy::trust;
 use crate::store::Write;
 use crate::taint::{Cause, Label, Taint};
 
+/// Most bytes that the run of a command that only reads receives: a large repository.
+const MOST_DOWN: u64 = 4 << 30;
 /// After this long a card is told of, if somebody still waits for it, in milliseconds.
 const RINGS_AFTER_MS: u64 = 300;
 
@@ -228,6 +231,12 @@ impl Core {
             approval: open.approval.as_ref().map(ToString::to_string),
             can_cage: check.caged_form.is_some(),
             caged: verdict.is_caged(),
+            egress: if verdict.goes_out() {
+                open.case.egress().iter().map(egress::written).collect()
+            } else {
+                Vec::new()
+            },
+            remotes: check.egress.as_ref().map(|egress| egress.remotes.clone()),
             let_through: verdict.let_through,
             would_ask: verdict.standing == Standing::WouldAsk,
             taint_before: Some(open.taint_before),
@@ -280,12 +289,28 @@ impl Core {
         self.records.submit(writes, true, After::Recorded(id));
     }
 
+    /// Where the command may go that an answer is about, which is ready for its run from now on.
+    fn given(&self, open: &Open, verdict: &Verdict) -> Vec<EgressEnd> {
+        if !verdict.goes_out() {
+            return Vec::new();
+        }
+        let found = open.case.classification();
+        let up_bytes = found.reaches.as_ref().map_or(0, |reaches| reaches.up_bytes);
+        let end = |(host, port): &End| EgressEnd { host: host.clone(), port: *port, up_bytes, down_bytes: MOST_DOWN };
+        let ends: Vec<EgressEnd> = open.case.egress().iter().map(end).collect();
+        let (programs, command) = (found.effects.programs.clone(), open.check.command.text());
+        let is_ready = self.way_out.put(&open.workspace, &open.request_id, command, &ends, programs);
+        // Else it runs, and reaches nothing.
+        if is_ready { ends } else { Vec::new() }
+    }
+
     pub(super) fn release_verdict(&mut self, id: CaseId, verdict: Verdict) {
         let Some(open) = self.cases.get(id) else { return };
         let (epoch, taint) = self
             .workspaces
             .get(&open.workspace)
             .map_or((0, open.taint_before), |known| (known.seen.epoch, known.seen.taint));
+        let ends = self.given(open, &verdict);
         let unsigned = Unsigned {
             decision: verdict.released(),
             reason: if verdict.let_through { let_through(&verdict.reason) } else { verdict.reason.clone() },
@@ -296,6 +321,7 @@ impl Core {
             taint_epoch: epoch,
             valid_for_ms: open.valid_for_ms(),
             cage: verdict.is_caged(),
+            egress: ends,
             asked_key: open.check.key_id.clone(),
         };
         if let Some(script) = scripts::approved_by(open, &verdict) {
@@ -303,7 +329,7 @@ impl Core {
         }
         let Some(open) = self.cases.get(id) else { return };
         if verdict.is_caged()
-            && let (Some(call), Some(form)) = (&open.check.tool_use_id, &open.check.caged_form)
+            && let (Some(call), Some(form)) = (&open.check.tool_use_id, form_of(open, &unsigned.egress))
             && let Some(known) = self.workspaces.get_mut(&open.workspace)
         {
             known.caged.put(call, form);
@@ -331,6 +357,12 @@ impl Core {
         self.release(&unsigned);
         self.tell_decided(notice);
     }
+}
+
+/// The digest of the text that runs it.
+fn form_of<'o>(open: &'o Open, ends: &[EgressEnd]) -> Option<&'o String> {
+    let outward = open.check.egress.as_ref().filter(|_| !ends.is_empty()).map(|egress| &egress.form);
+    outward.or(open.check.caged_form.as_ref())
 }
 
 /// True for a command that is let through as it is, so that nobody knows what it leaves until somebody looks.

@@ -9,6 +9,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::addresses::may_reach;
+use super::answers::{Answer, Answers};
 use super::hosts::{Entry, Host, allow};
 use super::{Closed, Settings};
 use crate::allowance::Allowance;
@@ -38,6 +39,11 @@ pub(super) enum Refusal {
         more = if matches!(port, 80 | 443) { String::new() } else { format!(":{port}") }
     )]
     NotListed { host: Host, port: u16, workspace: WorkspaceName },
+    /// The command was not allowed with it.
+    #[error(
+        "{host}:{port} is no host of this command, which was let go to {hosts} and nowhere else; `# bashgate: network` on its first line asks a person"
+    )]
+    NotOfAnswer { host: Host, port: u16, hosts: String },
     /// Inside of a tunnel to the port of plain HTTP any host of that address could be named.
     #[error("plain HTTP to port 80 goes as a request to the proxy, not through CONNECT or SOCKS")]
     PlainTunnel,
@@ -50,6 +56,9 @@ pub(super) enum Refusal {
     /// Nobody answers there.
     #[error("{0} does not answer: {1}")]
     Unreached(Host, String),
+    /// The command has used up what it may.
+    #[error("this command has {0} as many bytes as it may; `# bashgate: network` on its first line asks a person")]
+    BudgetOfAnswer(&'static str),
     /// The hour's budget is used up.
     #[error("this workspace has {0} as many bytes as it may in an hour (`egress.{1}_mib_per_hour`)")]
     Budget(&'static str, &'static str),
@@ -69,12 +78,16 @@ pub(super) struct Door {
     settings: Arc<Settings>,
     events: mpsc::UnboundedSender<Event>,
     pub(super) seats: Arc<Semaphore>,
-    budget: Mutex<[Allowance; 2]>,
+    budget: Arc<Mutex<[Allowance; 2]>>,
     /// What went through, and what was refused: neither crowds out the other.
-    records: Mutex<[(Allowance, u64); 2]>,
+    records: Arc<Mutex<[(Allowance, u64); 2]>>,
     lookups: Arc<Semaphore>,
     /// Closed when nothing may go through any more.
-    ends: Semaphore,
+    ends: Arc<Semaphore>,
+    /// What goes with answers of this workspace.
+    pub(super) answers: Answers,
+    /// The answer by which it is open; else the list counts.
+    answer: Option<Arc<Answer>>,
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -92,31 +105,64 @@ impl Door {
         workspace: WorkspaceName,
         hosts: Vec<Entry>,
         settings: Arc<Settings>,
-        events: mpsc::UnboundedSender<Event>,
+        (events, answers): (mpsc::UnboundedSender<Event>, Answers),
     ) -> Self {
         let hour = |bytes: u64| Allowance::new(bytes, Duration::from_hours(1));
-        let budget = Mutex::new([hour(settings.up_bytes_per_hour), hour(settings.down_bytes_per_hour)]);
+        let budget = Arc::new(Mutex::new([hour(settings.up_bytes_per_hour), hour(settings.down_bytes_per_hour)]));
         let a_minute = || (Allowance::new(RECORDS_A_MINUTE, Duration::from_mins(1)), 0);
-        let records = Mutex::new([a_minute(), a_minute()]);
+        let records = Arc::new(Mutex::new([a_minute(), a_minute()]));
         let (seats, lookups) = (Arc::new(Semaphore::new(CONNECTIONS)), Arc::new(Semaphore::new(LOOKUPS)));
-        Self { workspace, hosts, settings, events, seats, budget, records, lookups, ends: Semaphore::new(0) }
+        let ends = Arc::new(Semaphore::new(0));
+        Self { workspace, hosts, settings, events, seats, budget, records, lookups, ends, answers, answer: None }
+    }
+
+    /// The same as it is open to the run of an answer: to the hosts of that answer alone, with a budget of its own within the workspace's.
+    pub(super) fn of_answer(&self, answer: Arc<Answer>) -> Self {
+        Self {
+            workspace: self.workspace.clone(),
+            hosts: Vec::new(),
+            settings: self.settings.clone(),
+            events: self.events.clone(),
+            seats: self.seats.clone(),
+            budget: self.budget.clone(),
+            records: self.records.clone(),
+            lookups: self.lookups.clone(),
+            ends: self.ends.clone(),
+            answers: self.answers.clone(),
+            answer: Some(answer),
+        }
     }
 
     /// Nothing goes through any more, also of what is open.
     pub(super) fn shut(&self) {
         self.seats.close();
         self.ends.close();
+        self.answers.end_all(&self.workspace);
     }
 
     /// Ends when it is shut.
     pub(super) async fn is_shut(&self) {
         // There is never a permit.
-        let _ = self.ends.acquire().await;
+        match &self.answer {
+            None => drop(self.ends.acquire().await),
+            Some(answer) => tokio::select! {
+                _ = self.ends.acquire() => {}
+                () = answer.ends() => {}
+            },
+        }
     }
 
     /// The host that a text names, where the list has it.
     pub(super) fn host(&self, written: &str, port: u16) -> Result<Host, Refusal> {
         let host = Host::parse(written).ok_or_else(|| Refusal::NoHost(shown(written)))?;
+        if let Some(answer) = &self.answer {
+            let is_its = answer.allows(&host, port);
+            return if is_its {
+                Ok(host)
+            } else {
+                Err(Refusal::NotOfAnswer { host, port, hosts: answer.hosts().join(", ") })
+            };
+        }
         if allow(&self.hosts, &host, port) {
             Ok(host)
         } else {
@@ -129,7 +175,7 @@ impl Door {
         for (at, way) in [Way::Up, Way::Down].into_iter().enumerate() {
             let is_used_up = held(&self.budget).get(at).is_some_and(|left| !left.has_some());
             if is_used_up {
-                return Err(used_up(way));
+                return Err(self.used_up(way));
             }
         }
         let reach = async {
@@ -174,8 +220,23 @@ impl Door {
         tokio::task::spawn_blocking(look).await.ok().flatten()
     }
 
+    /// The refusal where a budget is used up.
+    pub(super) fn used_up(&self, way: Way) -> Refusal {
+        let (done, key) = match way {
+            Way::Up => ("sent", "up"),
+            Way::Down => ("received", "down"),
+        };
+        let at = usize::from(way == Way::Down);
+        match &self.answer {
+            Some(answer) if answer.has_none(at) => Refusal::BudgetOfAnswer(done),
+            _ => Refusal::Budget(done, key),
+        }
+    }
+
     /// Takes so many bytes off the hour's budget, or as many as are left: how many that were. What is not enough is used up.
     pub(super) fn take(&self, way: Way, bytes: usize) -> usize {
+        let at = usize::from(way == Way::Down);
+        let bytes = self.answer.as_ref().map_or(bytes, |answer| answer.take(at, bytes));
         let mut budget = held(&self.budget);
         let [up, down] = &mut *budget;
         if way == Way::Up { up.take_up_to(bytes) } else { down.take_up_to(bytes) }
@@ -183,6 +244,9 @@ impl Door {
 
     /// Gives back what was taken and not sent.
     pub(super) fn give_back(&self, way: Way, bytes: usize) {
+        if let Some(answer) = &self.answer {
+            answer.give_back(usize::from(way == Way::Down), bytes);
+        }
         let mut budget = held(&self.budget);
         let [up, down] = &mut *budget;
         if way == Way::Up { up.give_back(bytes) } else { down.give_back(bytes) }
@@ -210,14 +274,6 @@ impl Door {
     }
 }
 
-/// The refusal where a budget is used up.
-pub(super) const fn used_up(way: Way) -> Refusal {
-    match way {
-        Way::Up => Refusal::Budget("sent", "up"),
-        Way::Down => Refusal::Budget("received", "down"),
-    }
-}
-
 /// What is known of one connection while it goes on, for the record.
 pub(super) struct Passage {
     pub(super) door: Arc<Door>,
@@ -229,7 +285,9 @@ impl Passage {
     pub(super) fn new(door: Arc<Door>, written: &str, port: u16, peer: Option<(i32, u32)>) -> Self {
         let (host, workspace) = (shown(written), door.workspace.clone());
         let (bytes, took) = ([0; 2], Duration::ZERO);
-        let closed = Closed { workspace, host, port, address: None, bytes, took, why: None, peer, is_recorded: true };
+        let answer = door.answer.as_ref().map(|answer| answer.id.clone());
+        let closed =
+            Closed { workspace, host, port, address: None, bytes, took, why: None, peer, is_recorded: true, answer };
         Self { door, began: Instant::now(), closed }
     }
 
@@ -255,6 +313,9 @@ impl Drop for Passage {
             self.because("the client went away");
         }
         self.closed.took = self.began.elapsed();
+        if let (Some(answer), Some(why)) = (&self.door.answer, &self.closed.why) {
+            answer.tell(why);
+        }
         self.door.tell(self.closed.clone());
     }
 }

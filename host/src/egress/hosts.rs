@@ -93,6 +93,14 @@ impl TryFrom<String> for Entry {
     }
 }
 
+impl std::fmt::Display for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let below = if self.below { "*." } else { "" };
+        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+        write!(f, "{below}{}{port}", self.host)
+    }
+}
+
 impl Entry {
     fn allows(&self, host: &Host, port: u16) -> bool {
         let is_host = match (&self.host, host) {

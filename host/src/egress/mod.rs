@@ -6,6 +6,7 @@
 //! on record with what went through it. What this does not do: look into TLS. Whoever may reach a host may tell it anything.
 
 pub mod addresses;
+pub mod answers;
 mod door;
 pub mod hello;
 pub mod hosts;
@@ -22,13 +23,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bashgate_shared::mailbox::EGRESS_SOCKET;
-use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use crate::daemon::Event;
 use addresses::Network;
+use answers::Answers;
 use door::Door;
 use hosts::Entry;
 
@@ -69,6 +71,8 @@ pub struct Closed {
     pub why: Option<String>,
     /// It goes on record; of what is beyond a minute's share only the number does.
     pub is_recorded: bool,
+    /// The answer that it went by.
+    pub answer: Option<RequestId>,
     /// The process that asked, as the kernel says at its end of the socket: its id and its user's.
     pub peer: Option<(i32, u32)>,
 }
@@ -80,11 +84,12 @@ pub struct Egress {
     open: BTreeMap<WorkspaceName, (Arc<Door>, JoinHandle<()>)>,
     /// Connections of all workspaces.
     seats: Arc<Semaphore>,
+    answers: Answers,
 }
 
 impl Egress {
     /// None is open yet.
-    pub fn new(settings: Settings, events: mpsc::UnboundedSender<Event>) -> io::Result<Self> {
+    pub fn new(settings: Settings, events: mpsc::UnboundedSender<Event>, answers: Answers) -> io::Result<Self> {
         match std::fs::DirBuilder::new().mode(0o755).create(&settings.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
@@ -92,7 +97,7 @@ impl Egress {
         // Each takes two descriptors; the rest is for mailboxes, channels and the store.
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(1 << 16);
         let seats = Arc::new(Semaphore::new(usize::try_from(most / 4).unwrap_or(MAX_SEATS).min(MAX_SEATS)));
-        Ok(Self { settings: Arc::new(settings), events, open: BTreeMap::new(), seats })
+        Ok(Self { settings: Arc::new(settings), events, open: BTreeMap::new(), seats, answers })
     }
 
     /// Opens one for each of these workspaces, which have these hosts besides those of all, and ends the others.
@@ -106,7 +111,8 @@ impl Egress {
             match listen(&self.settings.folder.join(name.as_str())) {
                 Ok(listener) => {
                     let hosts = self.settings.hosts.iter().chain(hosts).cloned().collect();
-                    let door = Arc::new(Door::new(name.clone(), hosts, self.settings.clone(), self.events.clone()));
+                    let shared = (self.events.clone(), self.answers.clone());
+                    let door = Arc::new(Door::new(name.clone(), hosts, self.settings.clone(), shared));
                     let task = tokio::spawn(server::serve(listener, door.clone(), self.seats.clone()));
                     self.open.insert(name.clone(), (door, task));
                 }

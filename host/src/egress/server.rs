@@ -20,6 +20,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Re
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use bashgate_shared::mailbox;
+use bashgate_shared::protocol::RequestId;
+use serde_json::json;
+
 use super::door::{Door, Passage, Refusal, Way};
 use super::hosts::Host;
 use super::tunnel::{self, Cut, Meter};
@@ -77,26 +81,87 @@ pub(super) async fn serve(listener: UnixListener, door: Arc<Door>, seats: Arc<Se
 
 async fn connection(stream: UnixStream, door: Arc<Door>, seat: Seat) {
     let peer = stream.peer_cred().ok().map(|peer| (peer.pid().unwrap_or(0), peer.uid()));
-    let begins = async {
-        loop {
-            stream.readable().await.ok()?;
-            let mut first = [0; 1];
-            match rustix::net::recv(&stream, &mut first, rustix::net::RecvFlags::PEEK) {
-                Ok((_, 1)) => return Some(first[0]),
-                Err(rustix::io::Errno::AGAIN) => {
-                    // Readable was said too early: the runtime is told so.
-                    let _ = stream.try_read(&mut []);
-                    tokio::task::yield_now().await;
-                }
-                Ok(_) | Err(_) => return None,
-            }
-        }
+    let (door, stream) = match tokio::time::timeout(HEAD_TIME, begins(&stream)).await {
+        Ok(Some(mailbox::EGRESS_PRESENTS)) => return presented(stream, &door, peer).await,
+        Ok(Some(mailbox::EGRESS_CONNECTS)) => match of_run(stream, &door, peer).await {
+            Some((door, stream)) => (Arc::new(door), stream),
+            None => return,
+        },
+        Ok(Some(_)) => (door, stream),
+        Ok(None) | Err(_) => return,
     };
-    match tokio::time::timeout(HEAD_TIME, begins).await {
+    match tokio::time::timeout(HEAD_TIME, begins(&stream)).await {
         Ok(Some(SOCKS)) => socks(stream, door, peer).await,
         Ok(Some(_)) => http(stream, door, peer, seat).await,
         Ok(None) | Err(_) => {}
     }
+}
+
+/// The first byte that a client says, which stays to be read.
+async fn begins(stream: &UnixStream) -> Option<u8> {
+    loop {
+        stream.readable().await.ok()?;
+        let mut first = [0; 1];
+        match rustix::net::recv(stream, &mut first, rustix::net::RecvFlags::PEEK) {
+            Ok((_, 1)) => return Some(first[0]),
+            Err(rustix::io::Errno::AGAIN) => {
+                // Readable was said too early: the runtime is told so.
+                let _ = stream.try_read(&mut []);
+                tokio::task::yield_now().await;
+            }
+            Ok(_) | Err(_) => return None,
+        }
+    }
+}
+
+/// Length of an answer's id, and of a digest in hexadecimal digits.
+const ID: usize = 36;
+const DIGEST: usize = 64;
+
+/// Exactly so many bytes behind the first one, as text.
+async fn said<const N: usize>(stream: &mut UnixStream) -> Option<String> {
+    let mut bytes = [0; N];
+    let read = async {
+        stream.read_u8().await?;
+        stream.read_exact(&mut bytes).await
+    };
+    tokio::time::timeout(HEAD_TIME, read).await.ok()?.ok()?;
+    String::from_utf8(bytes.to_vec()).ok()
+}
+
+/// A run asks for what goes with an answer. It has it for as long as it keeps the connection.
+async fn presented(mut stream: UnixStream, door: &Door, peer: Option<(i32, u32)>) {
+    let Some(text) = said::<{ ID + DIGEST }>(&mut stream).await else { return };
+    let Some((id, command)) = text.split_at_checked(ID) else { return };
+    let given = RequestId::parse(id).ok_or("this is no answer's id");
+    let pid = peer.map_or(0, |(pid, _)| pid);
+    let given = given.and_then(|id| door.answers.present(&door.workspace, (&id, command), pid));
+    let (answer, mut told) = match given {
+        Ok(given) => given,
+        Err(why) => return drop(stream.write_all(format!("{}\n", json!({ "refused": why })).as_bytes()).await),
+    };
+    let word = json!({"hosts": answer.hosts(), "programs": answer.programs()});
+    let mut is_there = stream.write_all(format!("{word}\n").as_bytes()).await.is_ok();
+    let mut more = [0; 64];
+    while is_there {
+        tokio::select! {
+            read = stream.read(&mut more) => is_there = read.is_ok_and(|bytes| bytes > 0),
+            Some(why) = told.recv() => {
+                let line = format!("{}\n", json!({ "refused": why }));
+                is_there = tokio::time::timeout(HEAD_TIME, stream.write_all(line.as_bytes())).await.is_ok_and(|sent| sent.is_ok());
+            }
+            () = answer.ends() => is_there = false,
+            () = door.is_shut() => is_there = false,
+        }
+    }
+    answer.end();
+}
+
+/// A connection of a run: the way out as its answer opens it.
+async fn of_run(mut stream: UnixStream, door: &Door, peer: Option<(i32, u32)>) -> Option<(Door, UnixStream)> {
+    let id = RequestId::parse(&said::<ID>(&mut stream).await?)?;
+    let answer = door.answers.of_run(&door.workspace, &id, peer?.0)?;
+    Some((door.of_answer(answer), stream))
 }
 
 async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, seat: Seat) {
@@ -140,9 +205,12 @@ fn refused(status: StatusCode, why: &str) -> Response<Body> {
 const fn status_of(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::NoHost(_) => StatusCode::BAD_REQUEST,
-        Refusal::NotListed { .. } | Refusal::PlainTunnel | Refusal::Private(..) | Refusal::Budget(..) => {
-            StatusCode::FORBIDDEN
-        }
+        Refusal::NotListed { .. }
+        | Refusal::NotOfAnswer { .. }
+        | Refusal::PlainTunnel
+        | Refusal::Private(..)
+        | Refusal::BudgetOfAnswer(_)
+        | Refusal::Budget(..) => StatusCode::FORBIDDEN,
         Refusal::Unresolved(_) | Refusal::Unreached(..) => StatusCode::BAD_GATEWAY,
     }
 }
@@ -380,6 +448,8 @@ async fn socks(mut stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>
                 Refusal::Unreached(..) => 5,
                 Refusal::NoHost(_)
                 | Refusal::NotListed { .. }
+                | Refusal::NotOfAnswer { .. }
+                | Refusal::BudgetOfAnswer(_)
                 | Refusal::PlainTunnel
                 | Refusal::Private(..)
                 | Refusal::Budget(..) => 2,

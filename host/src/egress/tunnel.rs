@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpStream, UnixStream, tcp, unix};
 
-use super::door::{Door, Refusal, Way, used_up};
+use super::door::{Door, Refusal, Way};
 use super::hello::{self, Hello};
 use super::hosts::Host;
 
@@ -79,7 +79,7 @@ impl Meter {
     /// Counts bytes on their way, or says that there is no budget for them.
     pub(super) fn count(&self, door: &Door, way: Way, bytes: usize) -> Result<(), Cut> {
         if door.take(way, bytes) < bytes {
-            return Err(Cut::Budget(self.met.get_or_init(|| used_up(way)).clone()));
+            return Err(Cut::Budget(self.met.get_or_init(|| door.used_up(way)).clone()));
         }
         self.went(way, bytes);
         Ok(())

@@ -60,6 +60,18 @@ impl Cage {
 /// A question that comes from persistence, a credential or the operator is about something else than the network, and a
 /// command whose point is the network would only fail without it.
 pub fn fits<'a>(policy: &Policy, judged: &Judged, found: &Classification, asked: impl Into<Asked<'a>>) -> bool {
+    let effects = &found.effects;
+    is_of_table(policy, judged, found, asked) && effects.network.is_empty() && effects.untrusted.is_empty()
+}
+
+/// True where the question is the table's own, and about nothing that a sandbox would not keep: nothing that acts later, no credential,
+/// no word of the operator's.
+pub(super) fn is_of_table<'a>(
+    policy: &Policy,
+    judged: &Judged,
+    found: &Classification,
+    asked: impl Into<Asked<'a>>,
+) -> bool {
     let asked = asked.into();
     let effects = &found.effects;
     let operator_asks =
@@ -69,8 +81,6 @@ pub fn fits<'a>(policy: &Policy, judged: &Judged, found: &Classification, asked:
         && policy.floor == Decision::Allow
         && !operator_asks
         && credentials::find_in_calls(asked.text, &found.calls).is_none()
-        && effects.network.is_empty()
-        && effects.untrusted.is_empty()
         && effects.persistence.is_empty()
         && effects.steering.is_empty()
         && effects.tampering.is_empty()

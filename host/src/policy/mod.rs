@@ -5,6 +5,7 @@
 
 pub mod cage;
 pub mod credentials;
+pub mod egress;
 pub mod risk;
 pub mod rules;
 pub mod table;

@@ -256,7 +256,7 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__egress)
-            opts="-h --listen --socket --connect --print-env --help"
+            opts="-h --listen --socket --connect --via --print-env --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -274,6 +274,10 @@ _bashgate__run() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --via)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -282,7 +286,7 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__exec)
-            opts="-h --config --preset --timeout --slow-ok --network --cage --quiet --background --state --json --cwd --workspace --agent --env --help"
+            opts="-h --config --preset --timeout --slow-ok --network --cage --quiet --egress --background --state --json --cwd --workspace --agent --env --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -297,6 +301,10 @@ _bashgate__run() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --egress)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1247,13 +1247,17 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__decide)
-            opts="-h --taint --cage --json --jsonl --programs --help"
+            opts="-h --taint --cage --egress --read-host --json --jsonl --programs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --taint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-host)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

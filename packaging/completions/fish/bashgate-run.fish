@@ -39,6 +39,7 @@ complete -c bashgate-run -n "__fish_bashgate_run_needs_command" -f -a "help" -d 
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand exec" -l config -d 'The gate\'s configuration. `runner.toml` beside it may add presets. Without one, only provably local commands run' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand exec" -l preset -d 'The preset: default, chorus, phoenix, runner-readonly, runner-build, pai, or one of runner.toml' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand exec" -l timeout -d 'Time for the command, in seconds, within what the preset gives' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand exec" -l egress -d 'With `--cage`: with the way out that the host gives with this answer of its, once and for this command alone' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand exec" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand exec" -l cwd -d 'Where the command starts' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand exec" -l workspace -d 'The folder that it may write: the repository around the working directory if not given, else that directory' -r -F
@@ -206,6 +207,7 @@ complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -s h -l h
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand egress" -l listen -d 'Listen at this address of loopback, and pass on what comes' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand egress" -l socket -d 'The host\'s socket' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand egress" -l connect -d 'Connect standard input and output to this host instead: for ssh, as `ProxyCommand=bashgate-run egress --connect %h:%p`' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand egress" -l via -d 'With --connect: through this port of loopback that leads out, instead of the host\'s socket' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand egress" -l print-env -d 'Print the variables with which programs use it, and end'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand egress" -s h -l help -d 'Print help'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand doctor" -l sandbox -d 'Only this sandbox: bwrap, landlock, firejail or none' -r

@@ -25,6 +25,9 @@ pub(super) struct Egress {
     /// Connect standard input and output to this host instead: for ssh, as `ProxyCommand=bashgate-run egress --connect %h:%p`.
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["command", "print_env"])]
     connect: Option<String>,
+    /// With --connect: through this port of loopback that leads out, instead of the host's socket.
+    #[arg(long, value_name = "ADDRESS", requires = "connect")]
+    via: Option<SocketAddr>,
     /// Print the variables with which programs use it, and end.
     #[arg(long, conflicts_with = "command")]
     print_env: bool,
@@ -55,6 +58,9 @@ impl Egress {
     fn start(self) -> io::Result<ExitCode> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let done = runtime.block_on(async {
+            if let (Some(host), Some(at)) = (&self.connect, self.via) {
+                return egress::connect_via(at, host).await.map(|()| ExitCode::SUCCESS);
+            }
             if let Some(host) = &self.connect {
                 return egress::connect(&self.socket, host).await.map(|()| ExitCode::SUCCESS);
             }

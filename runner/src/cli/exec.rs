@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use bashgate_shared::protocol::RequestId;
 use bashgate_shared::shell::quoted;
-use bashgate_shared::{say, say_aside};
+use bashgate_shared::{mailbox, say, say_aside};
 use clap::Args;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::json;
 
 use super::jobs::Place;
 use super::{Common, Failure, REFUSED, complain};
+use crate::egress::Way;
 use crate::gate::Gate;
 use crate::inner::kernel::{self, Side};
 use crate::job::{JobError, Jobs, Record};
@@ -26,6 +29,8 @@ use crate::sandbox::{self, PlaceError};
 /// What stands at the end of a caged command's output.
 const CAGED: &str = "bashgate: this ran without network, in a shell of its own; put `# bashgate: network` on the first line to ask for it";
 const CAGED_READING: &str = "bashgate: this ran without network, in a shell of its own, and without writing to its folder, which is no project's; work in a project's folder, or put `# bashgate: network` on the first line to ask for it as it is";
+
+const WITH_EGRESS: &str = "bashgate: this ran in a shell of its own, and could reach nothing but the hosts that it names; put `# bashgate: network` on the first line to ask for it as it is";
 
 const NO_NETWORK: &str = "bashgate: there is no network here, and this command wants it; put `# bashgate: network` on the first line to ask for it";
 
@@ -52,6 +57,9 @@ pub(super) struct Exec {
     /// With `--cage`: say that it was the cage only when the command fails.
     #[arg(long, requires = "cage")]
     quiet: bool,
+    /// With `--cage`: with the way out that the host gives with this answer of its, once and for this command alone.
+    #[arg(long, value_name = "ANSWER", requires = "cage", conflicts_with = "quiet", value_parser = answer)]
+    egress: Option<RequestId>,
     /// Run it in the background: returns at once with its id, its process and the file with its output.
     #[arg(long, conflicts_with_all = ["timeout", "slow_ok", "cage"])]
     background: bool,
@@ -82,6 +90,10 @@ pub(super) fn variable(text: &str) -> Result<(String, String), String> {
         .filter(|(name, _)| !name.is_empty())
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .ok_or_else(|| format!("`{text}` is not NAME=VALUE"))
+}
+
+fn answer(text: &str) -> Result<RequestId, String> {
+    RequestId::parse(text).ok_or_else(|| format!("`{text}` is no answer's id"))
 }
 
 impl Exec {
@@ -139,7 +151,8 @@ impl Exec {
             preset.git.repository = Access::Read;
         }
         let permit = self.permit(&gate, &preset, (&cwd, &workspace))?;
-        if permit.foresees_network() && !self.json {
+        let way_out = self.way_out(&gate);
+        if permit.foresees_network() && way_out.is_none() && !self.json {
             // First, not behind what it makes of that.
             say_aside!("{NO_NETWORK}");
         }
@@ -160,6 +173,7 @@ impl Exec {
         spec.own = own;
         spec.state = self.place.folder();
         spec.live = self.cage && !self.json;
+        spec.way_out.clone_from(&way_out);
         let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
         if self.background {
             return self.background(&runner, permit, spec);
@@ -169,8 +183,27 @@ impl Exec {
         let jobs = self.place.jobs();
         let listed = jobs.and_then(|jobs| jobs.in_foreground(permit.command().text(), self.agent.as_deref(), &cwd));
         let _listed = listed.ok();
-        let outcome = runner.run_until(permit, &spec, &stop)?;
+        let mut outcome = runner.run_until(permit, &spec, &stop)?;
+        if let Some(way) = &way_out {
+            let refused = way.refusals().into_iter().map(|why| format!("a connection was refused: {why}"));
+            outcome.hints.extend(refused);
+        }
         Ok(Done::Foreground(Box::new((spec.preset, outcome))))
+    }
+
+    /// What the host has given with the answer, if it still has it. Without it the command runs all the same, and reaches nothing.
+    fn way_out(&self, gate: &Gate) -> Option<Arc<Way>> {
+        let answer = self.egress.clone()?;
+        let folder = gate.config.as_ref().map_or_else(|| mailbox::EGRESS.into(), |config| config.egress.clone());
+        match Way::of(&folder, answer, &self.text()) {
+            Ok(way) => Some(Arc::new(way)),
+            Err(why) => {
+                say_aside!(
+                    "bashgate: this runs without network: {why}; run the command itself again to have it decided anew"
+                );
+                None
+            }
+        }
     }
 
     /// Goes on in a supervisor of its own; the caller gets what it needs to find the job again.
@@ -276,6 +309,7 @@ impl Exec {
         let _ = std::io::stderr().write_all(stderr.as_bytes());
         if self.cage {
             let note = if preset.filesystem.workspace == Access::Write { CAGED } else { CAGED_READING };
+            let note = if self.egress.is_some() { WITH_EGRESS } else { note };
             let is_told = !self.quiet || !outcome.succeeded();
             let _ = if is_told { writeln!(std::io::stderr(), "{note}") } else { Ok(()) };
         }

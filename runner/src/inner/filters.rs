@@ -188,6 +188,15 @@ fn refused(calls: Calls) -> Result<Rules, String> {
             sockets.push(rule(&[(0, Op::Eq, number(libc::AF_UNIX)), is_datagram])?);
         }
     }
+    if calls.only_way_out {
+        // What is not connected names its receiver each time; other protocols connect in ways of their own.
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            let family = (0, Op::Eq, number(family));
+            sockets.push(rule(&[family.clone(), (1, Op::MaskedEq(0xf), number(libc::SOCK_DGRAM))])?);
+            sockets.push(rule(&[family.clone(), (1, Op::MaskedEq(0xf), number(libc::SOCK_RAW))])?);
+            sockets.push(rule(&[family, (2, Op::Ne, 0), (2, Op::Ne, number(libc::IPPROTO_TCP))])?);
+        }
+    }
     rules.insert(libc::SYS_socket, sockets);
     rules.insert(libc::SYS_socketpair, pairs);
     Ok(rules)

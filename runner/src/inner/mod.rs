@@ -49,6 +49,9 @@ pub struct Plan {
     pub mounts: Vec<Mounted>,
     /// What an outer sandbox says that it keeps, and must be seen to keep before anything starts.
     pub outer: Option<Outer>,
+    /// It has a way out: a port of loopback is made here, in the run's network, whose other end is sent to the runner, and the command is
+    /// told of it.
+    pub way_out: bool,
     /// Mounts below which nothing is executed. Needs the right to mount, which is given up afterwards.
     pub no_exec: Vec<String>,
 }
@@ -83,6 +86,8 @@ pub struct Calls {
     pub internet: bool,
     /// Unix sockets that connect to those of the run itself.
     pub unix: bool,
+    /// Internet sockets connect to the way out alone, in a network that others have as well.
+    pub only_way_out: bool,
     /// The network namespace is the run's own.
     pub own_network: bool,
     /// Shared memory, semaphores and message queues of System V, and POSIX message queues: true where they are the

@@ -41,6 +41,8 @@ pub(super) struct Bounds {
     pub(super) own_network: bool,
     /// How the run's processes are found.
     pub(super) reap: Reap,
+    /// The only internet address that may be connected to, where there is one.
+    pub(super) only: Option<SocketAddrV4>,
 }
 
 /// Answers every call until there can be no more.
@@ -89,7 +91,14 @@ fn connect(listener: &OwnedFd, call: &WaitingCall, bounds: Bounds) -> Result<(),
     let Some((family, rest)) = address.split_first_chunk::<2>() else { return Err(Errno::INVAL) };
     match AddressFamily::from_raw(u16::from_ne_bytes(*family)) {
         AddressFamily::UNSPEC => rustix::net::connect_unspec(&socket),
-        AddressFamily::INET => rustix::net::connect(&socket, &inet(rest).ok_or(Errno::INVAL)?),
+        AddressFamily::INET => {
+            let to = inet(rest).ok_or(Errno::INVAL)?;
+            if bounds.only.is_some_and(|only| only != to) {
+                return Err(Errno::NETUNREACH);
+            }
+            rustix::net::connect(&socket, &to)
+        }
+        AddressFamily::INET6 if bounds.only.is_some() => Err(Errno::NETUNREACH),
         AddressFamily::INET6 => rustix::net::connect(&socket, &inet6(rest).ok_or(Errno::INVAL)?),
         AddressFamily::UNIX => match rest.split_first() {
             None => Err(Errno::INVAL),
@@ -342,7 +351,7 @@ mod tests {
         let all = unix_sockets().unwrap();
         let here: Vec<&Bound> = all.iter().filter(|bound| bound.place == Some(place(&link))).collect();
         assert_eq!(here.len(), 1);
-        let own = Bounds { own_network: false, reap: Reap::Descendants };
+        let own = Bounds { own_network: false, reap: Reap::Descendants, only: None };
         // This process is no descendant of itself.
         assert!(!own.is_own(here[0].inode));
         drop(listener);

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::ffi::CString;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -34,14 +35,42 @@ pub fn main() -> ExitCode {
 }
 
 fn say(runner: &mut UnixStream, report: &Report) {
+    // When nobody listens any more there is nobody to tell.
+    let _ = runner.write_all(&line_of(report));
+}
+
+fn line_of(report: &Report) -> Vec<u8> {
     let mut line = serde_json::to_vec(report).unwrap_or_default();
     line.push(b'\n');
-    // When nobody listens any more there is nobody to tell.
-    let _ = runner.write_all(&line);
+    line
+}
+
+/// The same with a descriptor.
+fn say_with(runner: &UnixStream, report: &Report, descriptor: &impl AsFd) {
+    let (line, descriptors) = (line_of(report), [descriptor.as_fd()]);
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = rustix::net::SendAncillaryBuffer::new(&mut space);
+    control.push(rustix::net::SendAncillaryMessage::ScmRights(&descriptors));
+    let _ = rustix::net::sendmsg(runner, &[io::IoSlice::new(&line)], &mut control, rustix::net::SendFlags::empty());
+}
+
+/// A port of loopback in the network of the run, whichever that is, before anything of the command runs.
+fn way_out(plan: &mut Plan) -> Result<Option<TcpListener>, String> {
+    if !plan.way_out {
+        return Ok(None);
+    }
+    let failed = |error: io::Error| format!("cannot make the way out: {error}");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+    let at = listener.local_addr().map_err(failed)?;
+    let own = std::env::current_exe().map_err(failed)?;
+    let told = crate::egress::environment_of_run(at, &own);
+    plan.env.retain(|(name, _)| !told.iter().any(|(told, _)| told == name));
+    plan.env.extend(told.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    Ok(Some(listener))
 }
 
 fn supervise(runner: &mut UnixStream) -> Result<Ended, String> {
-    let plan = read_plan(runner).map_err(|error| format!("cannot read the plan: {error}"))?;
+    let mut plan = read_plan(runner).map_err(|error| format!("cannot read the plan: {error}"))?;
     if plan.reap == Reap::Namespace && std::process::id() != 1 {
         return Err("this is no process namespace of its own".to_owned());
     }
@@ -51,8 +80,13 @@ fn supervise(runner: &mut UnixStream) -> Result<Ended, String> {
     check_mounts(&plan)?;
     plan.outer.map_or(Ok(()), check_outer)?;
     let signals = kernel::signals(&[libc::SIGCHLD]).map_err(|error| format!("cannot watch processes: {error}"))?;
-    let child = start(&plan)?;
-    say(runner, &Report::Started);
+    let way_out = way_out(&mut plan)?;
+    let child = start(&plan, way_out.as_ref())?;
+    match way_out {
+        // From now on the runner takes what connects to it.
+        Some(listener) => say_with(runner, &Report::Started, &listener),
+        None => say(runner, &Report::Started),
+    }
     let mut tree = Tree { reap: plan.reap, child, ended: None };
     tree.obey(runner, &signals);
     Ok(tree.finish())
@@ -147,13 +181,18 @@ fn forbid_exec(plan: &Plan) -> Result<(), String> {
 
 /// Starts the shell. Where nobody can be let answer for its sockets, as in a sandbox whose own supervisor does that, it has
 /// no unix sockets.
-fn start(plan: &Plan) -> Result<Child, String> {
+fn start(plan: &Plan, way_out: Option<&TcpListener>) -> Result<Child, String> {
     let failed = |error: &io::Error| {
         let program = plan.argv.first().map_or("", String::as_str);
         format!("cannot start {program} in {}: {error}", plan.cwd)
     };
-    let Some(calls) = plan.calls.filter(|calls| calls.unix) else {
+    let Some(calls) = plan.calls.filter(|calls| calls.unix || calls.only_way_out) else {
         return spawn(plan, plan.calls, None)?.map_err(|error| failed(&error));
+    };
+    let only = match way_out.map(TcpListener::local_addr) {
+        Some(Ok(SocketAddr::V4(at))) if calls.only_way_out => Some(at),
+        _ if calls.only_way_out => return Err("the way out has no address".to_owned()),
+        _ => None,
     };
     let (own, other) = rustix::net::socketpair(
         rustix::net::AddressFamily::UNIX,
@@ -168,11 +207,13 @@ fn start(plan: &Plan) -> Result<Child, String> {
                 let _ = child.kill();
                 return Err("nobody answers for the run's sockets".to_owned());
             };
-            sockets::serve(listener, sockets::Bounds { own_network: calls.own_network, reap: plan.reap });
+            sockets::serve(listener, sockets::Bounds { own_network: calls.own_network, reap: plan.reap, only });
             Ok(child)
         }
         Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EINVAL | libc::ENOSYS)) => {
-            let without = super::Calls { unix: false, ..calls };
+            // Then nothing can be held to the way out, either.
+            let internet = calls.internet && !calls.only_way_out;
+            let without = super::Calls { unix: false, only_way_out: false, internet, ..calls };
             spawn(plan, Some(without), None)?.map_err(|error| failed(&error))
         }
         Err(error) => Err(failed(&error)),

@@ -208,6 +208,8 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     plan.calls = Some(Calls {
         internet: true,
         unix: wanted.unix,
+        // There is nothing else in it to connect to.
+        only_way_out: false,
         own_network: !wanted.internet,
         ipc: true,
         nameless_files: wanted.listed.is_none(),

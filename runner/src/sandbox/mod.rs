@@ -176,6 +176,7 @@ impl fmt::Display for BackendName {
 
 /// What a run needs of its sandbox.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that there is for a run, or not")]
 pub struct Wanted {
     /// The shell's argv.
     pub argv: Vec<String>,
@@ -195,6 +196,8 @@ pub struct Wanted {
     pub tmp_mib: u64,
     /// Whether there is internet.
     pub internet: bool,
+    /// Whether there is a way out that the host keeps, and nothing else.
+    pub way_out: bool,
     /// Whether there are unix sockets with names.
     pub unix: bool,
     /// Limits of each process.
@@ -293,8 +296,9 @@ fn plan(wanted: &Wanted, reap: Reap, unix: bool) -> Plan {
         limits: wanted.limits.clone(),
         files: None,
         calls: Some(Calls {
-            internet: wanted.internet,
+            internet: wanted.internet || wanted.way_out,
             unix,
+            only_way_out: wanted.way_out,
             own_network: false,
             ipc: reap == Reap::Namespace,
             nameless_files: true,
@@ -303,6 +307,7 @@ fn plan(wanted: &Wanted, reap: Reap, unix: bool) -> Plan {
         expect: Vec::new(),
         outer: None,
         mounts: Vec::new(),
+        way_out: wanted.way_out,
         no_exec: Vec::new(),
     }
 }

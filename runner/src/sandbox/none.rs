@@ -15,6 +15,7 @@ pub(super) fn prepare(wanted: &Wanted) -> Nest {
         calls: None,
         drop_privileges: false,
         mounts: Vec::new(),
+        way_out: false,
         no_exec: Vec::new(),
         expect: wanted.places.expected(),
         ..super::plan(wanted, Reap::Descendants, true)

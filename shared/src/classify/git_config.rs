@@ -208,7 +208,7 @@ pub fn leads_elsewhere(key: &str, value: &str) -> bool {
 fn starts_on_the_way(key: &str, value: &str) -> bool {
     let is_off = || is_false(value);
     match key {
-        "core.alternaterefscommand" | "lfs.standalonetransferagent" => true,
+        "core.alternaterefscommand" | "lfs.standalonetransferagent" | "pull.twohead" | "pull.octopus" => true,
         "core.fsmonitor" | "push.gpgsign" => !is_off(),
         _ if key.starts_with("gpg.") && key.ends_with("program")
             || key.starts_with("gpg.") && key.ends_with("command") =>

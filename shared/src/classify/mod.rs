@@ -33,6 +33,7 @@ pub use git_shown::{GitShown, ShownOf};
 pub use passed_by::{PassedBy, fits, is_plain_pattern};
 
 use crate::command::CommandLine;
+use crate::programs::reaches::Reaches;
 use crate::programs::{self, own::OwnPrograms};
 use crate::shell::{self, Shell};
 
@@ -228,6 +229,9 @@ pub enum GitWork {
     Records,
     /// It compares files that git does not track, or no longer: which attributes these have, nobody has looked.
     ComparesAny,
+    /// It talks to a remote, or works with what has come from one: whatever files those are, every hook counts, and every setting by which
+    /// a connection is made.
+    Fetches,
 }
 
 /// What is known around a command.
@@ -318,6 +322,9 @@ pub struct Classification {
     pub reads_terminal: Option<String>,
     /// False when the reader did not understand the text; then effects come from a search of the raw text.
     pub understood: bool,
+    /// What it reaches over the network, where every word of that is understood and all else in it is local.
+    #[serde(skip)]
+    pub reaches: Option<Reaches>,
 }
 
 impl Classification {
@@ -376,6 +383,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
             calls: Vec::new(),
             reads_terminal: None,
             understood: true,
+            reaches: None,
         };
     }
     match shell::read(command.text(), around.shell) {
@@ -404,6 +412,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
                 calls: Vec::new(),
                 reads_terminal: terminal::named_in(command.text()),
                 understood: false,
+                reaches: None,
             }
         }
     }

@@ -24,6 +24,7 @@ mod machine;
 mod network;
 pub mod own;
 mod packages;
+pub mod reaches;
 mod request;
 mod row;
 mod scripts;

@@ -2,7 +2,7 @@
 
 use super::addresses::{self, Word};
 use super::copies::Copies;
-use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Trait};
+use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Trait, reaches};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::paths::file_name;
 
@@ -411,7 +411,8 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
         }
         judge.network(&name, other);
     }
-    Judgement::network("")
+    let reaches = if web { reaches::web::of(&name, call) } else { None };
+    Judgement::network("").reaching(reaches)
 }
 
 /// The hosts of a call besides the one that was found first: those of its operands, and each address in it, wherever it stands.

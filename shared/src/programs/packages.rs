@@ -1,6 +1,6 @@
 //! Package managers: what fetches is Network, the rest runs build scripts and is Unknown.
 
-use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Subcommand, Trait, row};
+use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Subcommand, Trait, reaches, row};
 use crate::classify::call::{Arg, Call};
 use crate::classify::paths::file_name;
 
@@ -34,6 +34,8 @@ const YARN: &[Subcommand] = &[
     reads("up"),
     reads("upgrade"),
     reads("view"),
+    reads("show"),
+    reads("v"),
     reads("info"),
     reads("search"),
     reads("dlx"),
@@ -498,6 +500,7 @@ pub(super) const TABLE: &[Program] = &[
             reads("update"),
             reads("fetch"),
             reads("search"),
+            reads("info"),
             writes("publish"),
             writes("login"),
             writes("yank"),
@@ -602,5 +605,8 @@ fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         );
     }
     judge.network(manager, None);
-    Judgement::network(format!("`{manager} {first}` fetches from the network"))
+    let folders = judge.folders();
+    let reaches =
+        reaches::known(&call.args).and_then(|words| reaches::registries::of(name, &words, folders.as_deref()));
+    Judgement::network(format!("`{manager} {first}` fetches from the network")).reaching(reaches)
 }

@@ -44,12 +44,12 @@ pub fn obstacles(folder: &Path, shows: Shown, (work, subcommands): Doing<'_>) ->
     let mut found = Obstacles::default();
     for (name, value) in std::env::vars_os() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-        if steers(&name, &value) {
+        if steers(&name, &value) || work == GitWork::Fetches && steers_connections(&name) {
             found.programs.push(format!("{name} is set"));
         }
     }
     for file in files_outside() {
-        settings(&file, Path::new("/"), shows, &mut found)?;
+        settings(&file, Path::new("/"), (shows, work), &mut found)?;
     }
     let repositories = repositories(folder)?;
     if repositories.is_empty() && shows.is_content() {
@@ -79,12 +79,12 @@ fn of_repository(
     (work, subcommands): Doing<'_>,
     found: &mut Obstacles,
 ) -> io::Result<()> {
-    let records = work == GitWork::Records;
+    let records = matches!(work, GitWork::Records | GitWork::Fetches);
     // The default folder counts, too: a file that names another one may not be in force.
     let mut hooks = repository.hooks().to_vec();
     let mut id_length = 20;
     for file in repository.files() {
-        let read = settings(&file, &repository.root, shows, found)?;
+        let read = settings(&file, &repository.root, (shows, work), found)?;
         hooks.extend(read.hooks);
         // Git hears of it from the first of them only.
         if file == repository.common.join("config") {
@@ -297,6 +297,14 @@ pub fn steers(name: &str, value: &str) -> bool {
     }
 }
 
+/// Variables by which git connects in another way than its settings say, where something is fetched.
+fn steers_connections(name: &str) -> bool {
+    ["GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_", "SSH_"].iter().any(|start| name.starts_with(start))
+        // By which certificates a host is known changes nothing about which host that is.
+        && !matches!(name, "GIT_SSL_CAINFO" | "GIT_SSL_CAPATH" | "SSH_AUTH_SOCK" | "SSH_AGENT_PID" | "SSH_CONNECTION" | "SSH_CLIENT" | "SSH_TTY" | "SSH_ASKPASS"
+        )
+}
+
 /// What a path leads to. What keeps it from being followed stands against git.
 fn followed(path: &Path, found: &mut Obstacles) -> Option<PathBuf> {
     there(path).unwrap_or_else(|error| {
@@ -306,7 +314,7 @@ fn followed(path: &Path, found: &mut Obstacles) -> Option<PathBuf> {
 }
 
 /// Reads one file of settings.
-fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io::Result<Read> {
+fn settings(file: &Path, root: &Path, (shows, work): (Shown, GitWork), found: &mut Obstacles) -> io::Result<Read> {
     let mut read = Read::default();
     if followed(file, found).is_none() {
         return Ok(read);
@@ -334,7 +342,9 @@ fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io
             if shows == Shown::Settings && tells_secret(&key, &value) {
                 found.secrets.push(format!("{key} in {}", file.display()));
             }
-        } else if !git_config::is_inert(&key, &value) {
+        } else if !git_config::is_inert(&key, &value)
+            || work == GitWork::Fetches && git_config::leads_elsewhere(&key, &value)
+        {
             found.programs.push(format!("{key} is set in {}", file.display()));
         } else if (shows == Shown::Settings || key.starts_with("branch.")) && tells_secret(&key, &value) {
             // A branch's remote may be an address, and is named in formats and errors.
@@ -363,6 +373,7 @@ fn active_hooks(folder: &Path, (work, subcommands): Doing<'_>, found: &mut Obsta
         };
         let reachable = match work {
             GitWork::Records => is_started(),
+            GitWork::Fetches => true,
             GitWork::Reads | GitWork::Compares | GitWork::ComparesAny => {
                 matches!(name.as_str(), "post-index-change" | "reference-transaction")
             }
@@ -407,7 +418,7 @@ fn tracked(
     let of_filters = if read.has_odd_names && work != GitWork::Reads { GitWork::ComparesAny } else { work };
     named_filters(repository, &read.names, of_filters, found);
     let secret = |name: &&String| secrets::is_secret_path(&repository.root.join(name).to_string_lossy());
-    if work == GitWork::Records {
+    if matches!(work, GitWork::Records | GitWork::Fetches) {
         // Once it is out of the index, no name there says that commits hold it.
         let is_gone = |name: &&String| std::fs::symlink_metadata(repository.root.join(name)).is_err();
         found.secrets.extend(read.names.iter().filter(secret).filter(is_gone).take(8).cloned());
@@ -439,7 +450,7 @@ fn named_filters(repository: &Repository, names: &[String], work: GitWork, found
     if found.filters.is_empty() || work == GitWork::Reads {
         return;
     }
-    let lists = if work == GitWork::ComparesAny {
+    let lists = if matches!(work, GitWork::ComparesAny | GitWork::Fetches) {
         vec!["the attributes of any file".to_owned()]
     } else {
         filters::may_be_named(repository, names, work == GitWork::Records)

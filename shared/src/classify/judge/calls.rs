@@ -75,13 +75,13 @@ impl Judge<'_> {
         }
         let narrowed = self.around.programs.and_then(|own| own.narrows(name));
         let judgement = narrowed.map_or(judgement.clone(), |why| judgement.max(Judgement::unknown(why)));
-        let Judgement { class, reason, local } = judgement;
+        let Judgement { class, reason, local, reaches } = judgement;
         let reason = match reason {
             reason if reason.is_empty() => format!("`{name}` {}", row.about),
             reason if class > CommandClass::Safe && !reason.contains('`') => format!("`{name}`: {reason}"),
             reason => reason,
         };
-        Judgement { class, reason, local }
+        Judgement { class, reason, local, reaches }
     }
 
     fn by_rule(&mut self, call: &Call, row: &Program) -> Judgement {

@@ -24,6 +24,7 @@ use super::{
     Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, passed_by, paths, raw, secrets,
 };
 use crate::programs::git;
+use crate::programs::reaches::Reaches;
 use crate::shell::{Document, Shell};
 
 /// What a rule says about one call.
@@ -35,35 +36,48 @@ pub struct Judgement {
     pub reason: String,
     /// True when it is local under the conditions that were noted, whatever its class.
     pub local: bool,
+    /// What it reaches over the network, where that alone keeps it from being local.
+    pub reaches: Option<Box<Reaches>>,
 }
 
 impl Judgement {
     /// Provably local.
     pub fn safe() -> Self {
-        Self { class: CommandClass::Safe, reason: String::new(), local: true }
+        Self { class: CommandClass::Safe, reason: String::new(), local: true, reaches: None }
     }
 
     /// Not proven by the text, but local under a condition that was noted with [`Judge::condition`].
     pub fn conditional(reason: impl Into<String>) -> Self {
-        Self { class: CommandClass::Unknown, reason: reason.into(), local: true }
+        Self { class: CommandClass::Unknown, reason: reason.into(), local: true, reaches: None }
     }
 
     /// Not proven.
     pub fn unknown(reason: impl Into<String>) -> Self {
-        Self { class: CommandClass::Unknown, reason: reason.into(), local: false }
+        Self { class: CommandClass::Unknown, reason: reason.into(), local: false, reaches: None }
     }
 
     /// Known to reach the network or to run given code.
     pub fn network(reason: impl Into<String>) -> Self {
-        Self { class: CommandClass::Network, reason: reason.into(), local: false }
+        Self { class: CommandClass::Network, reason: reason.into(), local: false, reaches: None }
+    }
+
+    /// The same, where that is all that keeps it from being local.
+    pub fn reaching(self, reaches: Option<Reaches>) -> Self {
+        Self { reaches: reaches.map(Box::new), ..self }
     }
 
     /// The stricter of the two. Of two in one class the one that is not local under any condition gives the reason.
-    pub fn max(self, other: Self) -> Self {
+    pub fn max(mut self, mut other: Self) -> Self {
         let local = self.local && other.local;
+        let reaches = match (self.reaches.take(), other.reaches.take()) {
+            (Some(one), Some(two)) => Some(Box::new(one.and(*two))),
+            (Some(one), None) if other.local => Some(one),
+            (None, Some(two)) if self.local => Some(two),
+            _ => None,
+        };
         let stricter = other.class > self.class || other.class == self.class && self.local && !other.local;
         let found = if stricter { other } else { self };
-        Self { local, ..found }
+        Self { local, reaches, ..found }
     }
 }
 
@@ -322,7 +336,14 @@ impl Judge<'_> {
                 .max(Judgement::unknown(format!("not understood: {why}")));
         }
         // A command that writes could write what its own condition has looked at.
-        let undermined = self.conditions.iter().any(|condition| undermines(&self.effects, &self.changed, condition));
+        let undermines = |condition: &Condition| undermines(&self.effects, &self.changed, condition);
+        let undermined = self.conditions.iter().any(undermines);
+        // What goes on in the background does so when nobody listens any more.
+        let is_all = self.given_up.is_none() && self.effects.jobs == 0 && !self.changed.leads_elsewhere && !undermined;
+        let stays = |reaches: &Reaches| is_all && !reaches.conditions.iter().any(undermines);
+        if self.whole.reaches.as_deref().is_some_and(|reaches| !stays(reaches)) {
+            self.whole.reaches = None;
+        }
         let decided = if !self.whole.local || undermined || !self.effects.nothing_to_report() {
             Decided::Host
         } else if self.conditions.is_empty() {
@@ -338,6 +359,7 @@ impl Judge<'_> {
                 }
             }
         }
+        let reaches = self.whole.reaches.take().map(|reaches| *reaches);
         let Judgement { class, mut reason, .. } = self.whole;
         if reason.is_empty() && undermined {
             "it may change what would have to be looked at first".clone_into(&mut reason);
@@ -360,6 +382,7 @@ impl Judge<'_> {
             calls: self.calls,
             reads_terminal: self.terminal.into_found(),
             understood: self.given_up.is_none(),
+            reaches,
         }
     }
 
@@ -370,10 +393,10 @@ impl Judge<'_> {
 
     /// The same for a call, with its words and with what each begins.
     fn add_call(&mut self, text: &str, rule: &str, judgement: Judgement, (argv, begins): (Argv, Argv)) {
-        let Judgement { class, reason, local } = judgement;
+        let Judgement { class, reason, local, reaches } = judgement;
         let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
         let whole = std::mem::replace(&mut self.whole, Judgement::safe());
-        self.whole = whole.max(Judgement { class, reason: told, local });
+        self.whole = whole.max(Judgement { class, reason: told, local, reaches });
         let fed = self.terminal.input.fed;
         let (text, rule, depth) = (text.to_owned(), rule.to_owned(), self.depth);
         let part = Part { text, class, local, depth, rule, reason, argv, begins, fed };
@@ -400,6 +423,7 @@ impl Judge<'_> {
         }
         if self.conditions.len() >= MAX_CONDITIONS {
             self.whole.local = false;
+            self.whole.reaches = None;
             return;
         }
         self.conditions.push(condition);

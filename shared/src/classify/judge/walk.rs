@@ -453,7 +453,11 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 }
             }
             if !judged.local {
-                judged = judged.max(self.judge.tampering_in(&call, text));
+                let meant = self.judge.tampering_in(&call, text);
+                // Of a call whose every word is understood none means something else.
+                if judged.reaches.is_none() {
+                    judged = judged.max(meant);
+                }
             }
             self.judge.place_of_part = place;
             self.judge.add_call(text, &rule, judged, (argv(&call), begins(&call)));

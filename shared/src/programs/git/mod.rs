@@ -15,7 +15,7 @@ pub(super) use leaves::writes_by_number;
 pub use leaves::{Leaves, Untracked, leaves, may_leave_files, moves, takes_only_paths};
 pub(super) use local::EXAMPLES;
 
-use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};
+use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, reaches, row};
 use crate::classify::call::{Arg, Call};
 use crate::classify::{Condition, GitShown, GitWork, Shown, git_config, paths, secrets};
 
@@ -228,6 +228,8 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut subcommand = None;
     let mut unknown = false;
     let mut is_led_elsewhere = false;
+    // A setting for one call by which a connection starts something.
+    let mut is_told_how = false;
     // What stands before the subcommand is read: folders to go to, and nothing that steers.
     let mut folders = judge.folders();
     // Where it goes by `-C` alone, whatever else it is told; `None` for another repository than that of the folder.
@@ -279,6 +281,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     is_led_elsewhere = true;
                 }
                 let lower = key.to_ascii_lowercase();
+                is_told_how |= git_config::names_program(&lower) || git_config::leads_elsewhere(&lower, value);
                 // What is given for one call may throw away what is kept, show an ignored file's lines, or lend files to others.
                 let does_more = ["gc.", "maintenance.", "core.excludesfile", "core.sharedrepository"]
                     .iter()
@@ -389,11 +392,18 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if runs_elsewhere {
         judge.git_in(None);
     }
-    let own = if let Some(judgement) = remote(judge, subcommand, (first, is_led_elsewhere), rest) {
+    let own = if let Some(judgement) =
+        remote(judge, subcommand, (first, is_led_elsewhere), rest, folders.as_deref().filter(|_| !is_told_how))
+    {
         judge.git_in(places);
         judgement
     } else {
-        local(judge, subcommand, rest, folders.clone())
+        let own = local(judge, subcommand, rest, folders.clone());
+        let words = reaches::known(rest).filter(|_| !own.local && !is_led_elsewhere && !is_told_how);
+        let beside = words
+            .zip(folders.as_deref())
+            .and_then(|(words, folders)| reaches::git::beside(subcommand, &words, folders));
+        if own.local { own } else { own.reaching(beside) }
     };
     if !own.local && shown::may_show_files(subcommand, rest) {
         // How much of it nobody can say, so it counts as all that there is.
@@ -478,6 +488,7 @@ fn remote(
     subcommand: &str,
     (first, is_led_elsewhere): (&str, bool),
     rest: &[Arg],
+    folders: Option<&[String]>,
 ) -> Option<Judgement> {
     let reach = row("git").and_then(|row| row.subcommand(subcommand, first)).map_or(Reach::Local, |found| found.reach);
     let talks = reach != Reach::Local
@@ -506,7 +517,9 @@ fn remote(
     for host in hosts {
         judge.network("git", host);
     }
-    Some(Judgement::network(format!("`git {subcommand}` talks to a remote")))
+    let words = reaches::known(rest).filter(|_| !is_led_elsewhere);
+    let reaches = words.zip(folders).and_then(|(words, folders)| reaches::git::of(subcommand, &words, folders));
+    Some(Judgement::network(format!("`git {subcommand}` talks to a remote")).reaching(reaches))
 }
 
 /// True where an option stands among the words, alone, in a cluster, or shortened; behind the letters of the last word a value
@@ -717,6 +730,9 @@ fn from_each(folders: &[String], path: &Arg) -> Vec<Arg> {
 fn forge(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let name = crate::classify::paths::file_name(&call.program).to_owned();
     judge.network(&name, None);
-    judge.untrusted(name);
-    Judgement::network("")
+    judge.untrusted(&*name);
+    let words: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
+    let folders = judge.folders();
+    let reaches = if name == "gh" { reaches::forge::of(&words, folders.as_deref()) } else { None };
+    Judgement::network("").reaching(reaches)
 }

@@ -1,0 +1,326 @@
+//! git, by its manual (git 2.47): what it fetches, and to where it pushes.
+
+use super::{FETCH_BYTES, Place, Reaches, Sorted, is_host, is_plain, of_https};
+use crate::classify::{Condition, GitWork, Shown};
+
+/// Options of `fetch` that neither start a program nor send anything of ours but names and numbers.
+const FETCH: &str = "-a --all --atomic --append --depth= --deepen= --shallow-since= --shallow-exclude= --unshallow \
+    --update-shallow --dry-run --no-write-fetch-head -f --force -k --keep --multiple --no-auto-maintenance --no-auto-gc \
+    --auto-maintenance -p --prune -P --prune-tags -n --no-tags --refetch -t --tags --no-recurse-submodules -j= --jobs= \
+    --set-upstream -q --quiet -v --verbose --progress --no-progress -4 -6 --ipv4 --ipv6 --filter= --no-show-forced-updates";
+/// The same of `pull`, with what it does then with what it has.
+const PULL: &str = "-a --all --append --depth= --deepen= --shallow-since= --unshallow --update-shallow --dry-run -f --force -k \
+    --keep -p --prune --no-tags -t --tags --no-recurse-submodules -j= --jobs= --set-upstream -q --quiet -v --verbose \
+    --progress --no-progress -4 -6 --ipv4 --ipv6 --ff-only --ff --no-ff -r --rebase? --no-rebase --no-edit --autostash \
+    --no-autostash -X= --strategy-option= --stat --no-stat -n --commit --no-commit --no-verify --no-log --no-signoff --no-squash";
+const CLONE: &str = "--depth= -b= --branch= --single-branch --no-single-branch --no-tags --shallow-since= --shallow-exclude= \
+    -n --no-checkout --bare --mirror --sparse --filter= -q --quiet -v --verbose --progress --no-hardlinks -o= --origin= \
+    -l --local --no-local -j= --jobs= -4 -6 --ipv4 --ipv6 --no-shallow-submodules --revision=";
+const LS_REMOTE: &str =
+    "-b --branches --heads -h -t --tags --refs -q --quiet --exit-code --symref --sort= -4 -6 --ipv4 --ipv6";
+const PUSH: &str = "--all --branches --tags --follow-tags -n --dry-run -u --set-upstream --atomic --no-atomic -q --quiet -v \
+    --verbose --progress --no-progress --porcelain --no-verify --verify -4 -6 --ipv4 --ipv6 --no-recurse-submodules \
+    --no-signed --thin --no-thin -f --force --force-with-lease? --no-force-with-lease --force-if-includes -d --delete \
+    --prune --mirror";
+/// What throws away what others have there.
+const PUSH_OVER: &[&str] = &["-f", "--force", "--force-with-lease", "-d", "--delete", "--prune", "--mirror"];
+
+/// What a call of git reaches, where all that it does is understood. The words stand behind its subcommand, the folders are those in
+/// which it starts; both are needed, since what git does there is up to the folder.
+pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[String]) -> Option<Reaches> {
+    let (known, writes) = match subcommand {
+        "fetch" => (FETCH, None),
+        "pull" => (PULL, None),
+        "clone" => (CLONE, None),
+        "ls-remote" => (LS_REMOTE, None),
+        "push" => (PUSH, Some("push")),
+        "remote" => return of_remote(words, folders),
+        _ => return None,
+    };
+    let sorted = Sorted::of(words, known)?;
+    // One that asks in an editor.
+    if sorted.value(&["--rebase"]).is_some_and(|how| !matches!(how, "true" | "false" | "merges")) {
+        return None;
+    }
+    let mut sent = sorted.operands.iter().copied().chain(sorted.values());
+    if !sent.all(|word| is_plain(word) && !word.contains(['\n', ' '])) {
+        return None;
+    }
+    let places: Vec<Place> = match (subcommand, sorted.operands.first()) {
+        // The folder that it makes may be named, and is no address.
+        ("clone", Some(address))
+            if sorted.operands.len() <= 2 && sorted.operands.iter().skip(1).all(|to| is_new_folder(to)) =>
+        {
+            vec![address_of(address)?]
+        }
+        ("clone", _) => return None,
+        (_, Some(_)) if sorted.has(&["--multiple"]) => {
+            let all = sorted.operands.iter().map(|name| remote_of(name, folders));
+            all.collect::<Option<Vec<_>>>()?.concat()
+        }
+        (_, Some(remote)) => remote_of(remote, folders)?,
+        (_, None) => by_name(if sorted.has(&["--all"]) { "*" } else { "" }, folders),
+    };
+    let mut reaches = Reaches::reads(places, FETCH_BYTES).when(inert(folders));
+    if let Some(kind) = writes {
+        // A branch in front of which stands `+` or nothing: as one of the options.
+        let over = sorted.has(PUSH_OVER)
+            || sorted.operands.iter().skip(1).any(|spec| spec.starts_with('+') || spec.starts_with(':'));
+        reaches.writes.insert(if over { format!("{kind} over") } else { kind.to_owned() });
+    }
+    Some(reaches)
+}
+
+/// True for a folder that a clone may make: none that programs look into by themselves.
+pub(super) fn is_new_folder(path: &str) -> bool {
+    !path.starts_with(['~', '-']) && path.split('/').all(|part| part != ".." && (part == "." || !part.starts_with('.')))
+}
+
+/// `git remote` where it asks the remotes.
+fn of_remote(words: &[&str], folders: &[String]) -> Option<Reaches> {
+    let places = match words {
+        ["update", rest @ ..] => {
+            let sorted = Sorted::of(rest, "-p --prune -v --verbose")?;
+            let named = sorted.operands.iter().map(|name| is_name(name).then(|| by_name(name, folders)));
+            let named = named.collect::<Option<Vec<_>>>()?.concat();
+            if named.is_empty() { by_name("*", folders) } else { named }
+        }
+        ["show" | "prune", name] | ["prune", "-n" | "--dry-run", name] | ["prune", name, "-n" | "--dry-run"]
+            if is_name(name) =>
+        {
+            by_name(name, folders)
+        }
+        _ => return None,
+    };
+    Some(Reaches::reads(places, FETCH_BYTES).when(inert(folders)))
+}
+
+/// Nothing but git itself runs there, whatever it fetches.
+pub(super) fn inert(folders: &[String]) -> impl Iterator<Item = Condition> {
+    let of = |folder: &String| Condition::GitIsInert {
+        folder: folder.clone(),
+        shows: Shown::Nothing,
+        work: GitWork::Fetches,
+    };
+    folders.iter().map(of)
+}
+
+/// What git does with branches and the working tree, by which nothing but itself runs where it is inert. Nothing that asks in an editor, goes
+/// on with what was begun, or is told how to merge.
+const BESIDE: &[(&str, &str)] = &[
+    (
+        "merge",
+        "--ff-only --ff --no-ff --no-edit --commit --no-commit --squash --no-squash --stat --no-stat -n -q --quiet -v --verbose \
+            --autostash --no-autostash --abort -m= --allow-unrelated-histories",
+    ),
+    (
+        "rebase",
+        "--onto= --autostash --no-autostash -q --quiet -v --verbose --stat --no-stat -n --abort -f --force-rebase --fork-point \
+            --no-fork-point",
+    ),
+    ("checkout", "-b= -B= -q --quiet -t --track --no-track --detach -d"),
+    ("switch", "-c= -C= --create= --force-create= -q --quiet -t --track --no-track --detach -d"),
+    ("reset", "--hard --soft --mixed -q --quiet"),
+    ("stash", "-q --quiet -m= --message= -u --include-untracked --index"),
+    (
+        "branch",
+        "-d -D -m -M -f --delete --force -q --quiet -u= --set-upstream-to= --unset-upstream -t --track --no-track",
+    ),
+];
+
+/// The same as nothing that is reached, for what git does beside it.
+pub(in crate::programs) fn beside(subcommand: &str, words: &[&str], folders: &[String]) -> Option<Reaches> {
+    let (_, known) = BESIDE.iter().find(|(name, _)| *name == subcommand)?;
+    let sorted = Sorted::of(words, known)?;
+    let is_kept = subcommand != "stash"
+        || matches!(
+            sorted.operands.as_slice(),
+            [] | ["push" | "pop" | "apply" | "list" | "drop"] | ["pop" | "apply" | "drop", _]
+        );
+    is_kept.then(|| Reaches::reads([], 0).when(inert(folders)))
+}
+
+fn by_name(name: &str, folders: &[String]) -> Vec<Place> {
+    folders.iter().map(|folder| Place::Remote { folder: folder.clone(), remote: name.to_owned() }).collect()
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with('-')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+        && !text.starts_with('.')
+}
+
+/// A remote by its name, or an address in its place.
+fn remote_of(text: &str, folders: &[String]) -> Option<Vec<Place>> {
+    if is_name(text) { Some(by_name(text, folders)) } else { address_of(text).map(|place| vec![place]) }
+}
+
+/// The host of a repository's address, as git reads it: `https://`, `ssh://`, or a machine and a path with a colon between them. No
+/// folder of this machine, and no helper of git's (`ext::`).
+pub fn address_of(text: &str) -> Option<Place> {
+    if text.contains("::") {
+        return None;
+    }
+    if text.starts_with("https://") {
+        return of_https(text);
+    }
+    let is_user =
+        |user: &str| !user.starts_with('-') && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    if let Some(rest) = text.strip_prefix("ssh://") {
+        let authority = rest.split('/').next()?;
+        let (user, machine) = authority.rsplit_once('@').unwrap_or(("git", authority));
+        let (host, port) = match machine.rsplit_once(':') {
+            Some((host, port)) => (host, port.parse().ok().filter(|port| *port > 0)?),
+            None => (machine, 22),
+        };
+        return (is_user(user) && is_host(host)).then(|| Place::Host { host: host.to_ascii_lowercase(), port });
+    }
+    if text.contains("://") {
+        return None;
+    }
+    let (machine, path) = text.split_once(':')?;
+    let (user, host) = machine.rsplit_once('@').unwrap_or(("git", machine));
+    // With a slash in front of the colon it is a folder.
+    (!machine.contains('/') && !path.starts_with('-') && is_user(user) && is_host(host))
+        .then(|| Place::Host { host: host.to_ascii_lowercase(), port: 22 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_text(text: &str) -> Option<Reaches> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let (subcommand, rest) = words.split_first().unwrap();
+        of(subcommand, rest, &[".".to_owned()])
+    }
+
+    #[test]
+    fn fetching_reads_pushing_writes_and_what_starts_something_is_neither() {
+        for text in [
+            "fetch",
+            "fetch origin",
+            "fetch origin main",
+            "fetch --all --prune",
+            "fetch -q --depth=1 origin a:b",
+            "pull",
+            "pull --rebase origin main",
+            "pull --ff-only",
+            "ls-remote --heads origin",
+            "clone https://h.example/o/r.git",
+            "clone --depth 1 -b main git@h.example:o/r.git dir",
+            "remote update",
+            "remote show origin",
+            "fetch -pt",
+            "pull --no-edit -X theirs origin main",
+            "fetch https://h.example/x main",
+        ] {
+            let found = of_text(text).unwrap_or_else(|| panic!("{text}"));
+            assert!(found.only_reads() && !found.places.is_empty(), "{text}");
+        }
+        for text in ["push", "push -u origin HEAD", "push origin main --tags"] {
+            assert_eq!(of_text(text).unwrap().writes, ["push".to_owned()].into(), "{text}");
+        }
+        for text in [
+            "push -f",
+            "push origin +main",
+            "push origin :main",
+            "push --force-with-lease origin x",
+            "push -d origin x",
+        ] {
+            assert_eq!(of_text(text).unwrap().writes, ["push over".to_owned()].into(), "{text}");
+        }
+        for text in [
+            "fetch --upload-pack=x origin",
+            "fetch --recurse-submodules",
+            "fetch -o x origin",
+            "fetch ext::sh",
+            "fetch ../other",
+            "fetch /srv/x",
+            "fetch file:///srv/x",
+            "fetch http://h.example/x",
+            "fetch --stdin",
+            "clone",
+            "clone --recurse-submodules https://h.example/x",
+            "clone -c core.sshCommand=x https://h.example/x",
+            "clone --template=x https://h.example/x",
+            "clone https://h.example/x ~/.config/nvim",
+            "clone https://h.example/x .vim",
+            "clone https://h.example/x ../y",
+            "clone https://h.example/x a b",
+            "clone -u x https://h.example/x",
+            "clone https://u:p@h.example/x",
+            "clone -ssh@h.example:x",
+            "clone ssh://-oProxyCommand=x/y",
+            "pull -s x",
+            "pull --rebase=interactive",
+            "pull --strategy=x",
+            "pull --edit",
+            "pull -S",
+            "push --receive-pack=x origin",
+            "push --exec=x origin",
+            "push -o ci.skip",
+            "push --repo=x",
+            "ls-remote --upload-pack=x origin",
+            "remote add -f x https://h.example/x",
+            "remote set-head origin -a",
+            "submodule update",
+            "lfs fetch",
+            "fetch --no-such",
+            "fetch origin aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldDEyMw",
+        ] {
+            assert_eq!(of_text(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_goes_on_beside_starts_nothing() {
+        let of = |text: &str| {
+            let words: Vec<&str> = text.split(' ').collect();
+            let (subcommand, rest) = words.split_first().unwrap();
+            beside(subcommand, rest, &[".".to_owned()])
+        };
+        for text in [
+            "merge origin/main",
+            "rebase origin/main",
+            "checkout -b x origin/main",
+            "reset --hard origin/x",
+            "stash",
+            "stash pop",
+        ] {
+            assert!(of(text).is_some_and(|found| found.places.is_empty() && !found.conditions.is_empty()), "{text}");
+        }
+        for text in [
+            "rebase -i x",
+            "rebase -x make x",
+            "rebase --continue",
+            "merge -s ours x",
+            "merge -e x",
+            "merge -S x",
+            "stash -p",
+            "checkout -p",
+            "difftool",
+            "bisect run x",
+            "submodule foreach x",
+            "commit",
+            "rebase -ix y",
+            "checkout --recurse-submodules x",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_read_as_git_reads_them() {
+        let of = |host: &str, port| Some(Place::Host { host: host.to_owned(), port });
+        assert_eq!(address_of("https://h.example/o/r.git"), of("h.example", 443));
+        assert_eq!(address_of("git@H.example:o/r"), of("h.example", 22));
+        assert_eq!(address_of("ssh://git@h.example:2222/o/r"), of("h.example", 2222));
+        for text in
+            ["./a:b", "a/b:c", "h:x", "git://h.example/x", "C:\\x", "::", "h.example:-x", "ssh://h.example:x/", "x"]
+        {
+            assert_eq!(address_of(text), None, "{text}");
+        }
+    }
+}

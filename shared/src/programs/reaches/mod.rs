@@ -1,0 +1,295 @@
+//! What a call does over the network, where every word of it is understood: whom it asks, whether it sends more than the question,
+//! and how much it needs for that.
+//!
+//! A read sends what names the thing that it asks for, and nothing else. What is not on a list here is no read: an option that is
+//! not known may send, start or configure anything. The lists are of the programs' manuals, as their modules say.
+
+pub(super) mod forge;
+pub(super) mod git;
+pub(super) mod registries;
+pub(super) mod web;
+
+use std::collections::BTreeSet;
+
+pub use git::address_of;
+use serde::Serialize;
+
+use crate::classify::Condition;
+use crate::classify::call::Arg;
+
+/// A view of a page, a list or a package, upwards, in bytes: the request with its headers and TLS around it, a few times over.
+const VIEW_BYTES: u64 = 16 * 1024;
+/// What git says to fetch, upwards, in bytes: which commits it has.
+const FETCH_BYTES: u64 = 64 * 1024;
+/// Longest word that is sent with a read, in bytes.
+const MAX_WORD: usize = 512;
+
+/// What a command reaches, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reaches {
+    /// What of it sends more than a question: `pull requests and issues`, `push`. Nothing for a command that only reads.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub writes: BTreeSet<String>,
+    /// Where it goes.
+    pub places: BTreeSet<Place>,
+    /// The repository or package that it writes to, where the text has one: `owner/name`. More than one for several.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub targets: BTreeSet<String>,
+    /// Most bytes that it may send, to all of them.
+    pub up_bytes: u64,
+    /// What must hold so that it starts nothing else.
+    #[serde(skip)]
+    pub conditions: Vec<Condition>,
+}
+
+/// One end of a connection.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case", untagged)]
+pub enum Place {
+    /// A host that the text names, or the program.
+    Host {
+        /// Its name, in small letters.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+    /// A remote of the repository in a folder, whose address only the repository tells.
+    Remote {
+        /// The folder in which git starts, as resolved as the text allows.
+        folder: String,
+        /// Its name; empty for the one that git takes by itself.
+        remote: String,
+    },
+}
+
+impl Place {
+    fn https(host: impl Into<String>) -> Self {
+        Self::Host { host: host.into(), port: 443 }
+    }
+}
+
+impl Reaches {
+    fn reads(places: impl IntoIterator<Item = Place>, up_bytes: u64) -> Self {
+        let places = places.into_iter().collect();
+        Self { writes: BTreeSet::new(), places, targets: BTreeSet::new(), up_bytes, conditions: Vec::new() }
+    }
+
+    fn when(mut self, conditions: impl IntoIterator<Item = Condition>) -> Self {
+        self.conditions.extend(conditions);
+        self
+    }
+
+    /// True where it sends nothing but what names the things that it asks for.
+    pub fn only_reads(&self) -> bool {
+        self.writes.is_empty()
+    }
+
+    /// Both of them.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.writes.extend(other.writes);
+        self.places.extend(other.places);
+        self.targets.extend(other.targets);
+        self.up_bytes = self.up_bytes.saturating_add(other.up_bytes);
+        let new: Vec<_> = other.conditions.into_iter().filter(|one| !self.conditions.contains(one)).collect();
+        self.conditions.extend(new);
+        self
+    }
+}
+
+/// The words of a call, where all of them are known.
+pub(super) fn known(args: &[Arg]) -> Option<Vec<&str>> {
+    args.iter().map(Arg::exact).collect()
+}
+
+/// The options of a call, apart from the rest.
+struct Sorted<'w> {
+    /// Each option as it is written out, with its value.
+    options: Vec<(&'w str, Option<&'w str>)>,
+    operands: Vec<&'w str>,
+}
+
+impl<'w> Sorted<'w> {
+    /// Sorts words by these options, blanks between them: `-n= --depth=` have a value, in the same word or the next one, `--sort?` only in
+    /// the same word, `-q --quiet` have none. `None` where one is not among them. Letters stand alone.
+    fn of(words: &[&'w str], known: &'w str) -> Option<Self> {
+        let mut found = Self { options: Vec::new(), operands: Vec::new() };
+        let mut words = words.iter().copied();
+        let form = |name: &str| {
+            let mut of_name = known.split_ascii_whitespace().filter_map(|one| {
+                let (known, form) = match one.as_bytes().last()? {
+                    b'=' => (one.strip_suffix('=')?, Takes::Value),
+                    b'?' => (one.strip_suffix('?')?, Takes::Glued),
+                    _ => (one, Takes::Nothing),
+                };
+                (known == name).then_some(form)
+            });
+            of_name.next()
+        };
+        while let Some(word) = words.next() {
+            if word == "--" {
+                found.operands.extend(words.by_ref());
+            } else if !word.starts_with('-') || word == "-" {
+                found.operands.push(word);
+            } else if word.starts_with("--") {
+                let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+                let value = match (form(name)?, value) {
+                    (Takes::Nothing, Some(_)) => return None,
+                    (Takes::Value, None) => Some(words.next()?),
+                    (_, value) => value,
+                };
+                found.options.push((name, value));
+            } else {
+                let name = word.get(..2)?;
+                let glued = word.get(2..).filter(|rest| !rest.is_empty());
+                match (form(name)?, glued) {
+                    (Takes::Nothing, None) => found.options.push((name, None)),
+                    (Takes::Value, None) => found.options.push((name, Some(words.next()?))),
+                    (Takes::Value | Takes::Glued, value) => found.options.push((name, value)),
+                    // Letters that stand together, none of them with a value.
+                    (Takes::Nothing, Some(_)) => {
+                        for at in 1..word.len() {
+                            let letter = word.get(at..=at)?;
+                            let whole =
+                                known.split_ascii_whitespace().find(|one| one.strip_prefix('-') == Some(letter))?;
+                            found.options.push((whole, None));
+                        }
+                    }
+                }
+            }
+        }
+        Some(found)
+    }
+
+    fn value(&self, names: &[&str]) -> Option<&'w str> {
+        self.options.iter().rev().find(|(name, _)| names.contains(name)).and_then(|(_, value)| *value)
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|(name, _)| names.contains(name))
+    }
+
+    fn values(&self) -> impl Iterator<Item = &'w str> {
+        self.options.iter().filter_map(|(_, value)| *value)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Takes {
+    Nothing,
+    Value,
+    Glued,
+}
+
+/// True for a word that says what is asked for in a way that people read: no longer than names are, and without what looks like data in
+/// another form. The numbers of commits, gists and digests stay names.
+fn is_plain(word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "+=_-".contains(c);
+    let is_name = |part: &str| {
+        let count = |is: fn(&u8) -> bool| part.bytes().filter(is).count();
+        let (upper, lower, digits) =
+            (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase), count(u8::is_ascii_digit));
+        let is_hex = part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_number = is_hex && matches!(part.len(), 32 | 40 | 64);
+        let is_data = if is_hex && digits > 0 {
+            part.len() > 20
+        } else {
+            part.len() > 20 && upper > 1 && lower > 1 && digits > 1 || part.len() > 60 || digits > 20
+        };
+        is_number || !is_data
+    };
+    word.len() <= MAX_WORD
+        && word.bytes().filter(|byte| *byte == b'%').count() <= 6
+        && !word.chars().any(char::is_control)
+        && word.split(|c| !is_part(c)).all(is_name)
+}
+
+/// Host and port of an address that begins with `https://`, without a user in it.
+fn of_https(address: &str) -> Option<Place> {
+    let rest = address.strip_prefix("https://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) => (host, port.parse().ok().filter(|port| *port > 0)?),
+        None => (authority, 443),
+    };
+    is_host(host).then(|| Place::Host { host: host.to_ascii_lowercase(), port })
+}
+
+/// True for a plain name of a host with a dot in it, no address.
+fn is_host(name: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    let last = name.rsplit('.').next().unwrap_or_default();
+    name.contains('.')
+        && name.len() <= 253
+        && name.split('.').all(is_label)
+        && last.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && !last.starts_with("0x")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_data_in_another_form_are_not() {
+        for word in [
+            "repos/owner/name/pulls/112/comments?per_page=100&sort=created",
+            "https://raw.example.org/o/r/da39a3ee5e6b4b0d3255bfef95601890afd80709/README.md",
+            "@types/node@20.11.5",
+            "refs/heads/feature/2024-11-03-rename-everything",
+            "ISSUE_TEMPLATE/bug_report.yml",
+        ] {
+            assert!(is_plain(word), "{word}");
+        }
+        let long = "a".repeat(600);
+        for word in [
+            "https://x.example/aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldDEyMw",
+            "https://x.example/?q=68656c6c6f20776f726c6421686921",
+            "x%41%42%43%44%45%46%47%48",
+            "a\u{7}b",
+            "123456789012345678901234567890",
+            &long,
+        ] {
+            assert!(!is_plain(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_of_plain_names() {
+        let of = |host: &str, port| Some(Place::Host { host: host.to_owned(), port });
+        assert_eq!(of_https("https://A.example/x"), of("a.example", 443));
+        assert_eq!(of_https("https://a.example:8443"), of("a.example", 8443));
+        for address in [
+            "http://a.example/",
+            "https://u@a.example/",
+            "https://u:p@a.example/",
+            "https://127.0.0.1/",
+            "https://[::1]/",
+            "https://0x7f.1/",
+            "https://localhost/",
+            "https://a.example\\@b.example/",
+            "https://a.example:0/",
+            "https://a..example/",
+            "https:///x",
+        ] {
+            assert_eq!(of_https(address), None, "{address}");
+        }
+    }
+
+    #[test]
+    fn options_are_sorted_or_the_call_is_not_understood() {
+        let sort = |text: &str| {
+            Sorted::of(&text.split(' ').collect::<Vec<_>>(), "-q -v --depth= -n= --color?")
+                .map(|s| s.operands.join(" "))
+        };
+        assert_eq!(sort("-q a --depth 3 b --depth=4 -n5 -n 6 --color"), Some("a b".to_owned()));
+        assert_eq!(sort("-qv a -- -x"), Some("a -x".to_owned()));
+        for text in ["-x", "-qx", "--dept=3", "a --depth", "-q=1 -vn", "--qv"] {
+            assert_eq!(sort(text), None, "{text}");
+        }
+    }
+}
