@@ -1184,6 +1184,43 @@ fn a_grant_covers_no_more_files_than_it_says() {
     }
 }
 
+/// What is said at a forge may be another text each time; where, and by which kind of word, may not.
+#[test]
+fn a_grant_at_a_forge_is_of_one_repository_and_one_kind() {
+    let site = tainted();
+    let _host = site.serve();
+    site.raise_both("default");
+    let command = "gh pr comment 12 -R o/r --body 'thanks'";
+    let running = site.check_later(command);
+    let id = site.held(command);
+    let card = site.cli(["show", &id]).expect(0).stdout.replace(CONTINUED, "");
+    assert!(card.contains("gh: pull requests and issues of o/r with api.github.com:443"), "{card}");
+    site.cli(["approve", &id, "grant", "30"]).expect(0);
+    running.join().unwrap().expect(0);
+    for command in [
+        "gh pr comment 13 -R o/r --body 'done in 0a1b2c3'",
+        "gh issue comment 3 -R o/r --body \"$(cat <<'EOF'\nIt works: `x` is gone.\nEOF\n)\"",
+        "gh api repos/o/r/pulls/12/comments/3/replies -f body='fixed'",
+    ] {
+        assert!(site.check(command).code == Some(0), "{command}: {:?}", site.pending());
+    }
+    for command in [
+        "gh pr comment 12 -R o/other --body x",
+        "gh pr merge 12 -R o/r",
+        "gh pr comment 12 -R o/r --body-file notes",
+        "gh pr comment 12 -R o/r --body \"$(cat notes)\"",
+        "gh pr comment 12 -R o/r --body x; ./x.sh",
+        "gh pr comment 12 -R h.example/o/r --body x",
+        "gh api repos/o/r/pulls/12 -X DELETE",
+        "gh api repos/o/r/keys -f key=x",
+        "GH_HOST=h.example gh pr comment 12 -R o/r --body x",
+        "gh pr comment 12 --body x",
+        "gh pr comment 12 -R \"$repo\" --body x",
+    ] {
+        is_asked_again(&site, command);
+    }
+}
+
 /// A link that comes to lead elsewhere while people look.
 #[test]
 fn a_link_that_is_made_while_people_look_is_seen() {

@@ -227,3 +227,33 @@ fn hook_and_host_say_the_same() {
     println!("{} commands, {through} let through by the hook alone", commands.len());
     assert!(through * 5 > commands.len(), "{through} of {}", commands.len());
 }
+
+/// Calls of programs of the network, labelled by somebody who did not know the rules: what only asks, and what sends, changes or starts
+/// something. None of the latter runs without anybody being asked, whatever hosts may be read from.
+#[test]
+fn no_write_runs_as_a_read() {
+    let rows = lines_of(&repository().join("tests/corpus/labelled/network_calls.jsonl"));
+    let hosts = [
+        "github.com",
+        "*.github.com",
+        "*.githubusercontent.com",
+        "example.com",
+        "*.example.com",
+        "*.example.org",
+        "gitlab.com",
+    ];
+    let mut options = vec!["--cage", "--egress"];
+    options.extend(hosts.iter().flat_map(|host| ["--read-host", host]));
+    for taint in ["corruption", "secret", "both"] {
+        let options = [&options[..], &["--taint", taint]].concat();
+        let said = outcomes(&rows, &options);
+        let of = |label: &'static str| rows.iter().zip(&said).filter(move |(row, _)| row["label"] == label);
+        let runs = |(_, said): &(&Value, &Value)| said["outcome"] == "egress";
+        let wrong: Vec<&Value> = of("write").filter(runs).map(|(row, _)| &row["command"]).collect();
+        assert_eq!(wrong, Vec::<&Value>::new(), "{taint}");
+        assert!(of("write").count() >= 500);
+        // Else nothing is shown: most of what only asks needs nobody.
+        let (reads, alone) = (of("read").count(), of("read").filter(runs).count());
+        assert!(reads >= 200 && alone * 100 >= reads * 60, "{taint}: {alone} of {reads}");
+    }
+}

@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 
 use bashgate_shared::classify::Classification;
 use bashgate_shared::programs::{Request, row};
-use bashgate_shared::protocol::BashCheck;
+use bashgate_shared::protocol::{BashCheck, ENVIRONMENT};
 use serde::{Deserialize, Serialize};
 
+use super::forge;
 use super::pending::Forecast;
 
 /// The usual and the longest life of a grant, in minutes.
@@ -38,6 +39,9 @@ impl Reach {
     /// What a command does, or `None` where text and bound files do not say all of it.
     pub fn of(found: &Classification, check: &BashCheck, forecast: &Forecast) -> Option<Self> {
         let effects = &found.effects;
+        if let Some(reach) = Self::of_forge(found, check) {
+            return Some(reach);
+        }
         if !found.understood || effects.network.is_empty() || !forecast.is_determined(found) {
             return None;
         }
@@ -78,6 +82,27 @@ impl Reach {
             acts,
             hosts,
             writes: effects.writes.iter().cloned().collect(),
+            settings: settings.collect(),
+            asker: (check.agent.clone(), check.runner.as_ref().map(|runner| runner.preset.clone())),
+        })
+    }
+
+    /// What a command writes at a forge by the forge's own program, see [`forge::kind_of`].
+    fn of_forge(found: &Classification, check: &BashCheck) -> Option<Self> {
+        let (acts, hosts) = forge::kind_of(found, found.reaches.as_ref()?)?;
+        let says_more = !(check.leads_to.is_empty() && check.brings.is_empty() && check.unproven.is_empty());
+        // How it was asked, and what else was found, is as it is each time.
+        if says_more || !check.asked_with.is_empty() || !check.unlooked.is_empty() || !check.secrets.is_empty() {
+            return None;
+        }
+        // Whatever else it would meet is no program, and nothing that it reads.
+        let says_where = |path: &str| path.starts_with(ENVIRONMENT) || forge::is_configured_by(path);
+        let settings = check.evidence.iter().filter(|file| says_where(&file.path));
+        let settings = settings.map(|file| (file.path.clone(), file.sha256.clone(), file.head.clone()));
+        Some(Self {
+            acts,
+            hosts,
+            writes: BTreeSet::new(),
             settings: settings.collect(),
             asker: (check.agent.clone(), check.runner.as_ref().map(|runner| runner.preset.clone())),
         })

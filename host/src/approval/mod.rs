@@ -2,6 +2,7 @@
 
 mod book;
 pub mod codes;
+pub mod forge;
 mod grant;
 mod pending;
 

@@ -13,6 +13,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Failure, Run};
+use crate::approval::forge;
 use crate::egress::hosts::Entry;
 use crate::inspector::{Brief, offline};
 use crate::policy::cage::{self, Cage};
@@ -296,6 +297,13 @@ pub(super) fn decide(taint: &str, with: &With, input: &Input) -> Run {
                 None => judged.reason,
             };
             let mut value = json!({"command": command, "class": found.class, "decision": judged.decision, "outcome": outcome, "rule": judged.rule, "reason": reason});
+            // What a person could let through with others of its kind, where the text says all of that.
+            let kind =
+                found.reaches.as_ref().filter(|_| end == End::Ask).and_then(|reaches| forge::kind_of(&found, reaches));
+            if let (Some(fields), Some((acts, hosts))) = (value.as_object_mut(), kind) {
+                let hosts: Vec<String> = hosts.into_iter().map(|(_, host)| host).collect();
+                fields.insert("grant".to_owned(), json!({"acts": acts, "hosts": hosts}));
+            }
             if let Some(fields) = value.as_object_mut().filter(|_| end == End::Egress) {
                 let hosts = places.clone().filter_map(|place| match place {
                     Place::Host { host, port } => Some(Value::from(egress::written(&(host.clone(), *port)))),

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::cases::Open;
 use super::core::Core;
 use super::{After, CaseId};
+use crate::approval::forge;
 use crate::approval::{ApprovalId, Card, Demands, Forecast, OVERRULE_MS, Reach};
 use crate::audit::RecordKind;
 use crate::case;
@@ -99,7 +100,12 @@ impl Core {
             demands: self.demands(judged, outage),
             ..shown
         };
-        let is_grantable = card.offers_session && judged.is_by_table_alone();
+        // What is said at a forge is another text each time: its kind can be granted where the text itself cannot.
+        let found = open.case.classification();
+        let is_of_forge = found.reaches.as_ref().is_some_and(|reaches| forge::kind_of(found, reaches).is_some())
+            && !outage
+            && !chat::card::Room::USUAL.folds(open.check.command.text());
+        let is_grantable = (card.offers_session || is_of_forge) && judged.is_by_table_alone();
         let reach = || reach(open.case.classification(), &open.check, &card.forecast);
         let grant = is_grantable.then(reach).flatten();
         let card = Card { grant, ..card };
