@@ -6,6 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use bashgate_shared::shell::quoted;
 use bashgate_tests::{Host, Output, Site, until};
 use serde_json::{Value, json};
 
@@ -144,7 +145,9 @@ fn apart(site: &Site, command: &Command, is_inside: bool) -> Command {
         script.push_str(&format!("mount --bind {}/hosts /etc/hosts; ", outside.display()));
     }
     let mut wrapped = Command::new("unshare");
-    wrapped.arg("-m").args(is_inside.then_some("-n")).args(["sh", "-e", "-c", &format!("{script}exec \"$@\""), "sh"]);
+    // A container has processes of its own.
+    let spaces: &[&str] = if is_inside { &["-m", "-n", "-p", "-f", "--mount-proc"] } else { &["-m"] };
+    wrapped.args(spaces).args(["sh", "-e", "-c", &format!("{script}exec \"$@\""), "sh"]);
     wrapped.arg(command.get_program()).args(command.get_args());
     if let Some(folder) = command.get_current_dir() {
         wrapped.current_dir(folder);
@@ -343,4 +346,74 @@ fn beyond_an_hours_amount_a_person_is_asked_and_without_the_way_out_too() {
     let hook = fs::read_to_string(outside.site.hook_toml()).unwrap();
     fs::write(outside.site.hook_toml(), hook.replace("/egress/default", "/egress/nowhere")).unwrap();
     assert_eq!(outside.instead(&format!("curl https://{FORGE}:{}/page", outside.port)), None);
+}
+
+/// What listens in the network of the agent, and notes whoever reaches it.
+const CANARY: &str = r#"
+import socket, sys, threading
+port, log = int(sys.argv[1]), sys.argv[2]
+def note(what):
+    with open(log, "ab") as out: out.write(what + b"\n")
+def takes(s):
+    while True:
+        c, _ = s.accept(); c.settimeout(2)
+        try: note(b"reached: " + c.recv(100))
+        except OSError: note(b"reached")
+for family, address in [(socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")]:
+    s = socket.socket(family); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if family == socket.AF_INET6: s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    s.bind((address, port)); s.listen(64); threading.Thread(target=takes, args=(s,)).start()
+    d = socket.socket(family, socket.SOCK_DGRAM)
+    if family == socket.AF_INET6: d.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    d.bind((address, port)); threading.Thread(target=lambda d=d: [note(b"heard: " + d.recv(100)) for _ in iter(int, 1)]).start()
+a = socket.socket(socket.AF_UNIX); a.bind("\0canary"); a.listen(8); threading.Thread(target=takes, args=(a,)).start()
+note(b"ready")
+"#;
+
+/// A program in the place of a client tries every way that it knows to somebody else: in namespaces, and where there are none.
+#[test]
+fn a_hostile_program_reaches_nobody_but_its_host() {
+    let outside = Outside::new();
+    let port = outside.port;
+    let evil = outside.site.work().join("evil");
+    fs::create_dir(&evil).unwrap();
+    fs::copy(repository_file("tests/attacks/reaches.py"), evil.join("curl")).unwrap();
+    run(Command::new("chmod").args(["755"]).arg(evil.join("curl")));
+    fs::write(evil.join("canary.py"), CANARY).unwrap();
+    let everybodys = format!("chmod 755 {0}; chown -R 64321:64321 {0}/agent {0}/work", outside.site.path().display());
+    outside.home();
+    // The last is the proof that the canary hears: the same program where nothing keeps it.
+    for (backend, hidden) in [("bwrap", ""), ("landlock", "mount --bind /dev/null /usr/bin/bwrap; "), ("none", "")] {
+        let form = outside.outward(&format!("curl -sS https://{FORGE}:{port}/page"));
+        run(Command::new("sh").args(["-e", "-c", &everybodys]));
+        let form = match backend {
+            "none" => "ALONE=1 curl".to_owned(),
+            // Landlock alone keeps the gate's modes from those alone whose they are not.
+            "landlock" => format!("setpriv --reuid 64321 --regid 64321 --clear-groups bash -c {}", quoted(&form)),
+            _ => form,
+        };
+        let log = evil.join(format!("log-{backend}"));
+        let text = format!(
+            "{hidden}python3 {evil}/canary.py 4711 {log} & until [ -s {log} ]; do sleep 0.1; done
+            export PATH={evil}:$PATH CANARY=4711 OTHER={OTHER}:{port} OWN={FORGE}:{port} GATE={gate}
+            {form}; kill %1",
+            evil = evil.display(),
+            log = log.display(),
+            gate = outside.site.path().join("egress/default").display(),
+        );
+        let output = outside.agent(&text);
+        let tried = output.stdout.trim().strip_prefix("tried ").and_then(|tried| tried.parse::<u32>().ok());
+        let is_whole = tried.is_some_and(|tried| tried >= 60) || backend == "none" && output.stdout.contains("tried ");
+        assert!(is_whole, "{backend}: {output:?}");
+        let heard = fs::read_to_string(&log).unwrap();
+        assert_eq!(heard != "ready\n", backend == "none", "{backend}: {heard}");
+        assert!(!outside.asked().contains("way"), "{backend}: {}", outside.asked());
+    }
+    let through: Vec<Value> =
+        outside.records().into_iter().filter(|record| record["detail"]["address"].is_string()).collect();
+    assert_eq!(through, Vec::<Value>::new(), "nothing has gone out");
+}
+
+fn repository_file(name: &str) -> PathBuf {
+    bashgate_tests::repository().join(name)
 }
