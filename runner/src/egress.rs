@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bashgate_shared::command::Digest;
-use bashgate_shared::mailbox;
 use bashgate_shared::protocol::RequestId;
+use bashgate_shared::{mailbox, programs};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
@@ -120,6 +120,20 @@ impl Way {
             Some(why) => Err(why),
             None => Ok(Self { socket, answer, held, given }),
         }
+    }
+
+    /// Files with what its programs sign in with by themselves, below these home folders, and variables.
+    pub fn credentials(&self, homes: &[PathBuf]) -> (Vec<PathBuf>, Vec<&'static str>) {
+        let rows = self.given.programs.iter().filter_map(|name| programs::row(name));
+        let (mut files, mut variables) = (Vec::new(), Vec::new());
+        for row in rows {
+            let names = row.signs_in.files.iter().filter_map(|name| name.strip_prefix("~/"));
+            files.extend(names.flat_map(|name| homes.iter().map(move |home| home.join(name))));
+            variables.extend(row.signs_in.variables);
+        }
+        // One behind a link is another file to whoever hides and shows.
+        files.retain(|file| std::fs::canonicalize(file).is_ok_and(|real| real == *file));
+        (files, variables)
     }
 
     /// Why connections were refused so far, each reason once and only the first ones.

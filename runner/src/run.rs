@@ -358,6 +358,8 @@ impl Runner {
             Tmp::Named => Lent::of(permit.command().text(), &places, &hidden.own),
             Tmp::Private | Tmp::Shared => Lent::default(),
         };
+        let (files, variables) = spec.way_out.as_ref().map(|way| way.credentials(&homes(run_as))).unwrap_or_default();
+        places.read.extend(files.iter().filter_map(|file| file.to_str().map(str::to_owned)));
         let listed = listed(preset, &places, internet)?;
         let scripts = bound_scripts(permit, spec, run_as, alone)?;
         let mut keep = Vec::new();
@@ -367,6 +369,11 @@ impl Runner {
             &spec.env_overrides,
             &places.workspace,
             run_as,
+        );
+        // What a program signs in with is there for the run that the host has given a way out, and for nothing else.
+        let own = spec.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+        env.extend(
+            own.filter(|(name, _)| variables.contains(name)).map(|(name, value)| (name.to_owned(), value.to_owned())),
         );
         let by_hand: Vec<String> = preset.environment.set.keys().cloned().collect();
         let mut set = git::environment();
@@ -629,10 +636,18 @@ fn real_way(path: &Path) -> PathBuf {
     }
 }
 
-/// What is hidden, with the home folders of everybody who may be meant.
-fn hidden(preset: &Preset, (workspace, cwd): (&Path, &Path), gate: &[PathBuf], run_as: RunAs) -> Hidden {
+/// The home folders of everybody who may be meant.
+fn homes(run_as: RunAs) -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = std::env::var_os("HOME").map(PathBuf::from).into_iter().collect();
     homes.extend(run_as.account().map(|(_, home)| PathBuf::from(home)));
+    homes.sort();
+    homes.dedup();
+    homes
+}
+
+/// What is hidden, with the home folders of everybody who may be meant.
+fn hidden(preset: &Preset, (workspace, cwd): (&Path, &Path), gate: &[PathBuf], run_as: RunAs) -> Hidden {
+    let homes = homes(run_as);
     let mut hide: Vec<PathBuf> = gate.to_vec();
     for path in preset.filesystem.hide.iter().cloned().chain(secrets::places()) {
         match path.strip_prefix("~/") {

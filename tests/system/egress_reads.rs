@@ -62,9 +62,15 @@ impl Outside {
     }
 
     fn with(more: &str) -> Self {
+        Self::reading(more, None)
+    }
+
+    /// With another host to read from.
+    fn reading(more: &str, from: Option<&str>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let site = Site::new(&format!(
-            "[approval]\nexpires_s = 1\n[egress]\nenabled = true\nprivate = [\"127.0.0.0/8\"]\nrun_reads = true\nread_hosts = [\"{FORGE}:{port}\"]\n{more}\n"
+            "[approval]\nexpires_s = 1\n[egress]\nenabled = true\nprivate = [\"127.0.0.0/8\"]\nrun_reads = true\nread_hosts = [\"{}\"]\n{more}\n",
+            from.map_or_else(|| format!("{FORGE}:{port}"), str::to_owned)
         ));
         site.hook_setting("on_allow = \"silent\"", "on_allow = \"approve\"");
         let hook = fs::read_to_string(site.hook_toml()).unwrap();
@@ -346,6 +352,31 @@ fn beyond_an_hours_amount_a_person_is_asked_and_without_the_way_out_too() {
     let hook = fs::read_to_string(outside.site.hook_toml()).unwrap();
     fs::write(outside.site.hook_toml(), hook.replace("/egress/default", "/egress/nowhere")).unwrap();
     assert_eq!(outside.instead(&format!("curl https://{FORGE}:{}/page", outside.port)), None);
+}
+
+/// What a program signs in with is there for the run that was given a way out, and for no other.
+#[test]
+fn a_programs_own_credentials_are_there_for_its_run_alone() {
+    let outside = Outside::reading("read_kib_per_hour = 4096", Some(FORGE));
+    let (home, evil) = (outside.home(), outside.site.work().join("bin"));
+    fs::create_dir_all(home.join(".ssh")).unwrap();
+    fs::write(home.join(".ssh/id_ed25519"), "its key\n").unwrap();
+    fs::write(home.join(".ssh/config"), "others' settings\n").unwrap();
+    fs::write(home.join(".netrc"), "another secret\n").unwrap();
+    fs::create_dir(&evil).unwrap();
+    fs::write(evil.join("git"), "#!/bin/sh\ncat ~/.ssh/id_ed25519 ~/.ssh/config ~/.netrc; echo \"($GH_TOKEN)\"\n")
+        .unwrap();
+    run(Command::new("chmod").arg("+x").arg(evil.join("git")));
+    let agent =
+        |form: &str| outside.agent(&format!("export PATH={}:$PATH GH_TOKEN=token; {form}", evil.display())).stdout;
+    let form = outside.outward(&format!("git clone git@{FORGE}:o/r"));
+    assert_eq!(agent(&form), "its key\n()\n");
+    // Over https it has no key, and neither has the same text again, nor the cage without an answer.
+    let by_web = outside.outward(&format!("git clone https://{FORGE}/o/r"));
+    let id = form.split(' ').skip_while(|word| *word != "--egress").nth(1).unwrap();
+    for form in [by_web, form.clone(), form.replace(&format!(" --egress {id}"), "")] {
+        assert_eq!(agent(&form), "()\n", "{form}");
+    }
 }
 
 /// What listens in the network of the agent, and notes whoever reaches it.

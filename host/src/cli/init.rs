@@ -52,6 +52,8 @@ on_allow = \"silent\"
 cage_safe = false
 # The program that cages, if it does not lie beside the hook.
 # cage_runner = \"/usr/local/bin/bashgate-run\"
+# The folder with the socket of the host's way out, where that is not the usual one (`[egress]` in the host's bashgate.toml).
+# egress = \"/run/bashgate/egress\"
 
 # Longest wait for an answer, in seconds. The agent's own timeout for hooks must be longer (330).
 deadline_s = 300

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
+use bashgate_shared::programs::row;
 use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
@@ -298,7 +299,10 @@ impl Core {
         let up_bytes = found.reaches.as_ref().map_or(0, |reaches| reaches.up_bytes);
         let end = |(host, port): &End| EgressEnd { host: host.clone(), port: *port, up_bytes, down_bytes: MOST_DOWN };
         let ends: Vec<EgressEnd> = open.case.egress().iter().map(end).collect();
-        let (programs, command) = (found.effects.programs.clone(), open.check.command.text());
+        let ports = || open.case.egress().iter().map(|(_, port)| *port);
+        let signs_in = |name: &&String| row(name).is_some_and(|row| row.signs_in.is_for(ports()));
+        let programs = found.effects.programs.iter().filter(signs_in).cloned().collect();
+        let command = open.check.command.text();
         let is_ready = self.way_out.put(&open.workspace, &open.request_id, command, &ends, programs);
         // Else it runs, and reaches nothing.
         if is_ready { ends } else { Vec::new() }

@@ -75,8 +75,29 @@ pub struct Program {
     /// Options with which it goes to another machine, or runs what they name, as they are written out; `-x*` only with something
     /// glued to it. Other spellings that programs take mean them, too.
     pub elsewhere: &'static [&'static str],
+    /// What it signs in with by itself: for its own run over the network that is there, and for no other.
+    pub signs_in: SignsIn,
     /// Everything else that is worth one word.
     pub traits: &'static [Trait],
+}
+
+impl SignsIn {
+    /// True where there are some for connections to these ports.
+    pub fn is_for(&self, mut ports: impl Iterator<Item = u16>) -> bool {
+        let has_some = !self.files.is_empty() || !self.variables.is_empty();
+        has_some && self.port.is_none_or(|port| ports.any(|one| one == port))
+    }
+}
+
+/// A program's own credentials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignsIn {
+    /// Files below the home folder, which begin with `~/`.
+    pub files: &'static [&'static str],
+    /// Variables.
+    pub variables: &'static [&'static str],
+    /// Where they are for one port alone, which.
+    pub port: Option<u16>,
 }
 
 impl Program {
@@ -114,6 +135,7 @@ impl Program {
             talks: Talks::Never,
             belongings: &[],
             elsewhere: &[],
+            signs_in: SignsIn { files: &[], variables: &[], port: None },
             traits: &[],
         }
     }
@@ -290,6 +312,17 @@ impl Program {
 
     pub(super) const fn elsewhere(mut self, options: &'static [&'static str]) -> Self {
         self.elsewhere = options;
+        self
+    }
+
+    pub(super) const fn signs_in(mut self, files: &'static [&'static str], variables: &'static [&'static str]) -> Self {
+        self.signs_in = SignsIn { files, variables, port: None };
+        self
+    }
+
+    /// The same for connections to this port.
+    pub(super) const fn signs_in_at(mut self, port: u16, files: &'static [&'static str]) -> Self {
+        self.signs_in = SignsIn { files, variables: &[], port: Some(port) };
         self
     }
 

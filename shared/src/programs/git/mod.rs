@@ -27,6 +27,7 @@ pub(super) const TABLE: &[Program] = &[
         // Where its output is a terminal.
         .starts(&["less", "pager"])
         .tells(&["credential fill", "credential-store get", "credential-cache get"])
+        .signs_in_at(22, &["~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa", "~/.ssh/known_hosts"])
         .here(HERE)
         .plants(&["maintenance start", "maintenance register", "hook run"])
         .steers(&[
@@ -66,6 +67,10 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["gh"], "talks to a forge", Kind::Network, Rule::Custom(forge))
         .configured_by(&["~/.config/gh/config.yml", "~/.config/gh/hosts.yml", ".git/config", ".git/HEAD"])
         .tells(&["auth token", "auth status -t", "auth status --show-token"])
+        .signs_in(
+            &["~/.config/gh/hosts.yml"],
+            &["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
+        )
         .steers(&["alias set", "config set", "extension install"])
         .runs(Runs::Named)
         .talks(Talks::Always)

@@ -252,6 +252,12 @@ fn asks_git(folders: &[String]) -> impl Iterator<Item = Condition> {
 
 fn shown(command: &str, words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     let words = split(words)?;
+    // Its own jq has the whole environment.
+    let tells =
+        |(name, value): &(&str, Option<&str>)| matches!(*name, "-q" | "--jq") && value.is_none_or(reads_environment);
+    if words.options.iter().any(tells) {
+        return None;
+    }
     // All that it sends stands in the text.
     let values: Vec<&str> = words.options.iter().filter_map(|(_, value)| *value).collect();
     let is_said = words.operands.iter().all(Option::is_some)
@@ -359,6 +365,10 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         })
         .collect::<Option<_>>()?;
     let sorted = Sorted::of(&plain, API)?;
+    if sorted.options.iter().any(|(name, value)| matches!(*name, "-q" | "--jq") && value.is_none_or(reads_environment))
+    {
+        return None;
+    }
     let [path] = sorted.operands.as_slice() else { return None };
     let hostname = sorted.value(&["--hostname"]).unwrap_or("github.com");
     let mut place = api_of(hostname)?;
@@ -431,6 +441,11 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         reaches.targets.insert(format!("{owner}/{name}").to_ascii_lowercase());
     }
     Some(reaches)
+}
+
+/// True for a script of jq that may read the environment.
+fn reads_environment(script: &str) -> bool {
+    script.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| matches!(word, "env" | "ENV"))
 }
 
 /// True for a document of GraphQL without an operation that changes anything (GraphQL, October 2021, section 2.3).
@@ -513,6 +528,10 @@ mod tests {
         for text in [
             "pr view 12 --web",
             "pr view -w",
+            "pr view 12 --json title --jq env",
+            "pr view 12 -q $ENV.GH_TOKEN",
+            "api user --jq env.GH_TOKEN",
+            "api user -q[env]",
             "pr view 12 -cw",
             "pr view ?",
             "pr view 12 -R ?",
