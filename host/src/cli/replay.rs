@@ -23,6 +23,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::inspector::{Brief, offline};
 use crate::policy::cage::Cage;
+use crate::policy::egress;
 use crate::policy::tools;
 use crate::policy::trust::{self, Terms};
 use crate::policy::{Approved, Asked};
@@ -126,6 +127,7 @@ fn then(detail: &DecisionRecord) -> End {
     let asked = detail.approval.is_some() || detail.by.is_human() || detail.would_ask;
     match detail.answer {
         _ if asked => End::Ask,
+        Answer::Deny if detail.caged && !detail.egress.is_empty() => End::Egress,
         Answer::Deny if detail.caged => End::Cage,
         Answer::Allow => End::Allow,
         Answer::Deny => End::Deny,
@@ -159,7 +161,9 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &DecisionRe
     };
     let taint = detail.taint_before?;
     let cage = if detail.can_cage { settings.cage() } else { Cage::default() };
-    let instead = Instead { cage, egress: None };
+    let remotes = egress::remotes(detail.remotes.as_deref().unwrap_or_default());
+    let reads = config.reads.as_ref().filter(|_| detail.can_cage);
+    let instead = Instead { cage, egress: reads.map(|reads| (&reads.hosts, &remotes)) };
     // Who approved a script then is not asked again.
     let approved = detail.approval.is_none() && detail.answer == Answer::Allow;
     let script = detail.script.as_ref().map(|_| if approved { Approved::Yes } else { Approved::NotYet });

@@ -5,12 +5,14 @@ use std::io::IsTerminal as _;
 use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, GitWork, Part, Shown, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::family_of;
+use bashgate_shared::programs::reaches::Place;
 use bashgate_shared::{say, say_part};
 use serde_json::json;
 
 use super::judge::Programs;
 use super::{Failure, Run};
 use crate::chat::notice::one_line;
+use crate::policy::egress;
 
 /// Longest text of one part on a line, in characters.
 const WIDTH: usize = 72;
@@ -62,6 +64,65 @@ fn change_of(part: &Part) -> Option<String> {
         .then(|| format!("decide otherwise: [[policy.rules]] with argv = [{}] in bashgate.toml", words.join(", ")))
 }
 
+/// A place in words.
+fn place_of(place: &Place) -> String {
+    match place {
+        Place::Host { host, port } => egress::written(&(host.clone(), *port)),
+        Place::Remote { folder, remote } if remote.is_empty() => format!("the remotes in {folder}"),
+        Place::Remote { folder, remote } => format!("the remote {remote} in {folder}"),
+    }
+}
+
+/// What has to be looked at, in words.
+fn words_of(condition: &Condition) -> String {
+    match condition {
+        Condition::NoSecretNamed { folder, start, end } => {
+            format!("if: no file in {folder} called `{start}…{end}` is a secret")
+        }
+        Condition::NoSecretBelow { folder, passed_by } => {
+            let less = if passed_by.is_nothing() { "" } else { ", but for what it passes by," };
+            format!("if: no name below {folder}{less} is one that secrets have")
+        }
+        Condition::NoSecretAdded { folder, path } => format!(
+            "if: git in {folder} tracks or ignores every secret below {}",
+            path.as_deref().unwrap_or("the working tree")
+        ),
+        Condition::NoLinkBelow { folder, names } => {
+            format!("if: nothing below {folder} called {} is a link", names.join(" or "))
+        }
+        Condition::NoFolder { path } => format!("if: {path} is no folder"),
+        Condition::NoFileAbove { folder, names } => {
+            format!("if: neither {folder} nor a folder above it has {}", names.join(" or "))
+        }
+        Condition::OnlyPublic { path } => {
+            format!("if: {path} holds nothing but certificates and public keys")
+        }
+        Condition::Folder { path } => format!("if: {path} is a folder"),
+        Condition::PlainNamesBelow { folder } => {
+            format!("if: no name below {folder} has a blank, a quote or a backslash")
+        }
+        Condition::NoDashNames { folder } => format!("if: no name in {folder} starts with a dash"),
+        Condition::GitNumbers { folder, numbers } => {
+            format!("if: {} is in the history of git in {folder}", numbers.join(", "))
+        }
+        Condition::GitShowsNoSecret { folder, .. } => {
+            format!("if: git in {folder} shows no file there that is called like a secret, in any commit")
+        }
+        Condition::GitIsInert { folder, shows, work } => {
+            let more = match (shows, work) {
+                (Shown::Content, _) => ", and every file that it tracks is where it says",
+                (Shown::Numbered, _) => ", every file that it tracks is where it says, and there is no stash",
+                (Shown::Logs, _) => ", and no password stands in its logs",
+                (Shown::Settings, _) => ", and none of them is a secret",
+                (Shown::Nothing, GitWork::Fetches) => ", none leads a connection elsewhere, and it has no hook",
+                (Shown::Nothing, GitWork::Records) => ", and it has no hook",
+                (Shown::Nothing | Shown::Named, _) => "",
+            };
+            format!("if: no setting of git in force in {folder} starts a program{more}")
+        }
+    }
+}
+
 fn explain(found: &Classification, color: bool) -> String {
     let mut out = String::new();
     let mut say = |line: &str| {
@@ -90,52 +151,23 @@ fn explain(found: &Classification, color: bool) -> String {
     }
     say("");
     for condition in &found.conditions {
-        say(&match condition {
-            Condition::NoSecretNamed { folder, start, end } => {
-                format!("if: no file in {folder} called `{start}…{end}` is a secret")
-            }
-            Condition::NoSecretBelow { folder, passed_by } => {
-                let less = if passed_by.is_nothing() { "" } else { ", but for what it passes by," };
-                format!("if: no name below {folder}{less} is one that secrets have")
-            }
-            Condition::NoSecretAdded { folder, path } => format!(
-                "if: git in {folder} tracks or ignores every secret below {}",
-                path.as_deref().unwrap_or("the working tree")
-            ),
-            Condition::NoLinkBelow { folder, names } => {
-                format!("if: nothing below {folder} called {} is a link", names.join(" or "))
-            }
-            Condition::NoFolder { path } => format!("if: {path} is no folder"),
-            Condition::NoFileAbove { folder, names } => {
-                format!("if: neither {folder} nor a folder above it has {}", names.join(" or "))
-            }
-            Condition::OnlyPublic { path } => {
-                format!("if: {path} holds nothing but certificates and public keys")
-            }
-            Condition::Folder { path } => format!("if: {path} is a folder"),
-            Condition::PlainNamesBelow { folder } => {
-                format!("if: no name below {folder} has a blank, a quote or a backslash")
-            }
-            Condition::NoDashNames { folder } => format!("if: no name in {folder} starts with a dash"),
-            Condition::GitNumbers { folder, numbers } => {
-                format!("if: {} is in the history of git in {folder}", numbers.join(", "))
-            }
-            Condition::GitShowsNoSecret { folder, .. } => {
-                format!("if: git in {folder} shows no file there that is called like a secret, in any commit")
-            }
-            Condition::GitIsInert { folder, shows, work } => {
-                let more = match (shows, work) {
-                    (Shown::Content, _) => ", and every file that it tracks is where it says",
-                    (Shown::Numbered, _) => ", every file that it tracks is where it says, and there is no stash",
-                    (Shown::Logs, _) => ", and no password stands in its logs",
-                    (Shown::Settings, _) => ", and none of them is a secret",
-                    (Shown::Nothing, GitWork::Fetches) => ", none leads a connection elsewhere, and it has no hook",
-                    (Shown::Nothing, GitWork::Records) => ", and it has no hook",
-                    (Shown::Nothing | Shown::Named, _) => "",
-                };
-                format!("if: no setting of git in force in {folder} starts a program{more}")
-            }
+        say(&words_of(condition));
+    }
+    if let Some(reaches) = found.reaches.as_ref().filter(|reaches| !reaches.places.is_empty()) {
+        let places: Vec<String> = reaches.places.iter().map(place_of).collect();
+        say(&if reaches.only_reads() {
+            format!(
+                "only reads, from {}: with `egress.run_reads` it runs with a way out there, and sends at most {} KiB, if the host lets agents read from there",
+                places.join(", "),
+                reaches.up_bytes.div_ceil(1024)
+            )
+        } else {
+            let kinds: Vec<&str> = reaches.writes.iter().map(String::as_str).collect();
+            format!("writes ({}), to {}", kinds.join(", "), places.join(", "))
         });
+        for condition in &reaches.conditions {
+            say(&words_of(condition));
+        }
     }
     let effects = &found.effects;
     let network: Vec<String> = effects

@@ -323,7 +323,7 @@ pub struct Classification {
     /// False when the reader did not understand the text; then effects come from a search of the raw text.
     pub understood: bool,
     /// What it reaches over the network, where every word of that is understood and all else in it is local.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reaches: Option<Reaches>,
 }
 
