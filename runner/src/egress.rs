@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::RequestId;
-use bashgate_shared::{mailbox, programs};
+use bashgate_shared::{mailbox, programs, variables};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
@@ -39,6 +39,43 @@ pub fn environment(at: SocketAddr) -> Vec<(&'static str, String)> {
     all
 }
 
+/// True for a variable that has a client read settings, start a program, send something more or go elsewhere: no run with a way out has one.
+pub fn steers_client(name: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "CURL_",
+        "WGETRC",
+        "SYSTEM_WGETRC",
+        "NETRC",
+        "XDG_CONFIG_",
+        "CARGO_",
+        "RUSTC",
+        "RUSTUP_",
+        "RUSTFLAGS",
+        "GO",
+        "GH_",
+        "GITHUB_",
+        "BROWSER",
+        "PIP_",
+        "NPM_CONFIG_",
+        "npm_config_",
+        "NODE_",
+        "PYTHON",
+        "SSH_",
+        "GIT_",
+        "EDITOR",
+        "VISUAL",
+        "PAGER",
+        "LESS",
+        "ALL_PROXY",
+        "all_proxy",
+        "FTP_PROXY",
+        "ftp_proxy",
+        "SSLKEYLOGFILE",
+    ];
+    let is_of_people = ["GIT_AUTHOR_", "GIT_COMMITTER_"].iter().any(|start| name.starts_with(start));
+    STARTS.iter().any(|start| name.starts_with(start)) && !is_of_people && !variables::names_certificates(name)
+}
+
 /// The same for a run whose command reads over the network, at this port of its own. Here stands besides what keeps the programs that are
 /// known to read from starting anything else, or going elsewhere by themselves.
 pub fn environment_of_run(at: SocketAddr, own: &Path) -> Vec<(&'static str, String)> {
@@ -63,10 +100,6 @@ pub fn environment_of_run(at: SocketAddr, own: &Path) -> Vec<(&'static str, Stri
     set("GH_NO_UPDATE_NOTIFIER", "1");
     set("GH_PAGER", "cat");
     set("PAGER", "cat");
-    // The compiler that is here, and modules by the proxy alone.
-    set("GOTOOLCHAIN", "local");
-    set("GOFLAGS", "-mod=mod");
-    set("GOPROXY", "https://proxy.golang.org");
     // One answer is final: who is refused here is refused again.
     set("CARGO_NET_RETRY", "0");
     all

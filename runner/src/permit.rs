@@ -7,7 +7,7 @@ use bashgate_hook::gate::conditions::{OtherHome, ShellSetup};
 use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::plugins::{self, Call};
-use bashgate_hook::gate::{self, Bound, HookDecision, LetThroughBy, Look, Question};
+use bashgate_hook::gate::{self, Bound, HookDecision, LetThroughBy, Look, Question, egress};
 use bashgate_shared::classify::{Argv, CommandClass, Surroundings, classify, paths, secrets};
 use bashgate_shared::command::{CommandError, CommandLine, Digest};
 use bashgate_shared::programs;
@@ -386,6 +386,15 @@ pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) ->
     }
     let foresees_network = !found.effects.network.is_empty();
     Ok(Permit { foresees_network, ..Permit::plain(command, Reach::Cage) })
+}
+
+/// True for a command that only reads over the network, as long as nothing in the folder has it do more: the hook's own look, once more.
+pub fn starts_nothing(command: &CommandLine, config: &Config, cwd: &Path) -> bool {
+    let cwd_text = cwd.to_str().map(str::to_owned);
+    let around = Surroundings { shell: Shell::Bash, cwd: cwd_text, protected: config.protected(), programs: None };
+    // The runner's shell reads no start-up files.
+    let setup = ShellSetup { reads_startup_files: false, trusted: &config.trusted_startup };
+    egress::starts_nothing(&classify(command, &around), cwd, config, setup)
 }
 
 fn parse(text: &str) -> Result<CommandLine, Denied> {

@@ -370,6 +370,9 @@ impl Runner {
             &places.workspace,
             run_as,
         );
+        if spec.way_out.is_some() {
+            env.retain(|(name, _)| !crate::egress::steers_client(name));
+        }
         // What a program signs in with is there for the run that the host has given a way out, and for nothing else.
         let own = spec.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
         env.extend(

@@ -263,6 +263,40 @@ fn an_answer_counts_once_and_for_its_command_alone() {
     assert_eq!(Output::of(python.args(["-c", &script]), b"").expect(0).stdout, "b''\n");
 }
 
+/// What the hook has looked at may be another thing when the run begins, and what comes in may be what a later part obeys.
+#[test]
+fn what_was_looked_at_holds_until_the_end() {
+    let outside = Outside::new();
+    let port = outside.port;
+    let work = outside.site.work();
+    let clone = outside.outward(&format!("git clone -q https://{FORGE}:{port}/r.git mine"));
+    outside.agent(&clone).expect(0);
+    let fetch = outside.outward("git -C mine fetch -q origin");
+    let config = work.join("mine/.git/config");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{text}[core]\n\tfsmonitor = touch /tmp/x; false\n")).unwrap();
+    let before = outside.asked();
+    let late = outside.agent(&fetch);
+    assert!(late.stderr.contains("is not what it was when it was decided"), "{late:?}");
+    assert_eq!(outside.asked(), before);
+    fs::write(&config, text).unwrap();
+    // What sends more by a setting, and where something is looked at behind what brings it.
+    for command in [
+        "git -C mine pull -q && git -C mine status",
+        "cd mine && git pull -q origin main && git diff --stat",
+        "git -C mine fetch origin && git -C mine checkout x",
+        "cd mine && git pull -q && cargo fetch",
+        "git -C mine pull --autostash",
+    ] {
+        assert_eq!(outside.instead(command).filter(|form| form.contains("--egress")), None, "{command}");
+    }
+    // Variables by which a client reads other settings do not reach it.
+    fs::write(work.join(".curlrc"), "data = \"@/etc/hostname\"\n").unwrap();
+    let page = outside.outward(&format!("curl -sS https://{FORGE}:{port}/page"));
+    let told = outside.agent(&format!("export CURL_HOME={0} XDG_CONFIG_HOME={0}; {page}", work.display()));
+    assert!(!outside.asked().contains("POST"), "{told:?}");
+}
+
 #[test]
 fn a_run_reaches_no_other_host_and_is_told_so() {
     let outside = Outside::new();
@@ -358,17 +392,17 @@ fn beyond_an_hours_amount_a_person_is_asked_and_without_the_way_out_too() {
 #[test]
 fn a_programs_own_credentials_are_there_for_its_run_alone() {
     let outside = Outside::reading("read_kib_per_hour = 4096", Some(FORGE));
-    let (home, evil) = (outside.home(), outside.site.work().join("bin"));
+    let home = outside.home();
     fs::create_dir_all(home.join(".ssh")).unwrap();
     fs::write(home.join(".ssh/id_ed25519"), "its key\n").unwrap();
     fs::write(home.join(".ssh/config"), "others' settings\n").unwrap();
     fs::write(home.join(".netrc"), "another secret\n").unwrap();
-    fs::create_dir(&evil).unwrap();
-    fs::write(evil.join("git"), "#!/bin/sh\ncat ~/.ssh/id_ed25519 ~/.ssh/config ~/.netrc; echo \"($GH_TOKEN)\"\n")
-        .unwrap();
-    run(Command::new("chmod").arg("+x").arg(evil.join("git")));
-    let agent =
-        |form: &str| outside.agent(&format!("export PATH={}:$PATH GH_TOKEN=token; {form}", evil.display())).stdout;
+    // A shell in the place of git takes its first word for the name of a script.
+    let shows = "cat ~/.ssh/id_ed25519 ~/.ssh/config ~/.netrc; echo \"($GH_TOKEN)\"\n";
+    fs::write(outside.site.work().join("clone"), shows).unwrap();
+    let agent = |form: &str| {
+        outside.agent(&format!("mount --bind /bin/dash $(command -v git); export GH_TOKEN=token; {form}")).stdout
+    };
     let form = outside.outward(&format!("git clone git@{FORGE}:o/r"));
     assert_eq!(agent(&form), "its key\n()\n");
     // Over https it has no key, and neither has the same text again, nor the cage without an answer.
@@ -408,8 +442,10 @@ fn a_hostile_program_reaches_nobody_but_its_host() {
     let port = outside.port;
     let evil = outside.site.work().join("evil");
     fs::create_dir(&evil).unwrap();
-    fs::copy(repository_file("tests/attacks/reaches.py"), evil.join("curl")).unwrap();
-    run(Command::new("chmod").args(["755"]).arg(evil.join("curl")));
+    // An interpreter in the place of the client takes the address for the name of a script.
+    let script = outside.site.work().join(format!("https:/{FORGE}:{port}/page"));
+    fs::create_dir_all(script.parent().unwrap()).unwrap();
+    fs::copy(repository_file("tests/attacks/reaches.py"), &script).unwrap();
     fs::write(evil.join("canary.py"), CANARY).unwrap();
     let everybodys = format!("chmod 755 {0}; chown -R 64321:64321 {0}/agent {0}/work", outside.site.path().display());
     outside.home();
@@ -418,7 +454,7 @@ fn a_hostile_program_reaches_nobody_but_its_host() {
         let form = outside.outward(&format!("curl -sS https://{FORGE}:{port}/page"));
         run(Command::new("sh").args(["-e", "-c", &everybodys]));
         let form = match backend {
-            "none" => "ALONE=1 curl".to_owned(),
+            "none" => format!("ALONE=1 curl -sS https://{FORGE}:{port}/page"),
             // Landlock alone keeps the gate's modes from those alone whose they are not.
             "landlock" => format!("setpriv --reuid 64321 --regid 64321 --clear-groups bash -c {}", quoted(&form)),
             _ => form,
@@ -426,7 +462,8 @@ fn a_hostile_program_reaches_nobody_but_its_host() {
         let log = evil.join(format!("log-{backend}"));
         let text = format!(
             "{hidden}python3 {evil}/canary.py 4711 {log} & until [ -s {log} ]; do sleep 0.1; done
-            export PATH={evil}:$PATH CANARY=4711 OTHER={OTHER}:{port} OWN={FORGE}:{port} GATE={gate}
+            mount --bind $(readlink -f /usr/bin/python3) $(command -v curl)
+            export CANARY=4711 OTHER={OTHER}:{port} OWN={FORGE}:{port} GATE={gate}
             {form}; kill %1",
             evil = evil.display(),
             log = log.display(),

@@ -9,7 +9,7 @@ use bashgate_shared::cage;
 use bashgate_shared::classify::{Classification, Decided};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
-use bashgate_shared::programs::reaches::{Place, address_of};
+use bashgate_shared::programs::reaches::{Place, address_of, is_plain};
 use bashgate_shared::protocol::{EgressWire, HostWire, MAX_ENDS, MAX_REMOTES, RemoteWire, RequestId};
 
 use super::conditions::{self, ShellSetup};
@@ -35,12 +35,9 @@ pub fn of(
     setup: ShellSetup<'_>,
     answer: &RequestId,
 ) -> Option<WithEgress> {
-    let reaches = found.reaches.as_ref().filter(|reaches| reaches.only_reads() && !reaches.places.is_empty())?;
+    let reaches = found.reaches.as_ref()?;
     config.egress.join(mailbox::EGRESS_SOCKET).symlink_metadata().ok()?;
-    // All that would be looked at if it were local, and what its own row asks for.
-    let mut local = Classification { decided: Decided::LocalIf, ..found.clone() };
-    local.conditions.extend(reaches.conditions.iter().cloned());
-    conditions::check(&local, cwd, &config.protected(), setup).is_clear().then_some(())?;
+    starts_nothing(found, cwd, config, setup).then_some(())?;
     let mut remotes = Vec::new();
     for place in &reaches.places {
         if let Place::Remote { folder, remote } = place {
@@ -53,6 +50,18 @@ pub fn of(
     let form = cage::egress_form(runner, file, answer, command.text())?;
     let wire = EgressWire { form: Digest::of(form.as_bytes()).hex(), remotes };
     (wire.remotes.len() <= MAX_REMOTES).then_some(WithEgress { form, wire })
+}
+
+/// True for a command that only reads, and where nothing here has it do more than its text says: all that would be looked at if it were local,
+/// and what its own row asks for.
+pub fn starts_nothing(found: &Classification, cwd: &Path, config: &Config, setup: ShellSetup<'_>) -> bool {
+    let Some(reaches) = found.reaches.as_ref().filter(|reaches| reaches.only_reads() && !reaches.places.is_empty())
+    else {
+        return false;
+    };
+    let mut local = Classification { decided: Decided::LocalIf, ..found.clone() };
+    local.conditions.extend(reaches.conditions.iter().cloned());
+    conditions::check(&local, cwd, &config.protected(), setup).is_clear()
 }
 
 /// The hosts of a repository's remote: of all of them where git chooses one, or is told to take all. `None` where one is at no host, or the
@@ -72,7 +81,8 @@ fn hosts_of(folder: &Path, remote: &str) -> Option<Vec<HostWire>> {
                 continue;
             };
             if matches!(remote, "" | "*") || name == remote {
-                match address_of(&setting.value)? {
+                // It is sent, as the words of a command are.
+                match address_of(&setting.value).filter(|_| is_plain(&setting.value))? {
                     Place::Host { host, port } => drop(hosts.insert(HostWire { host, port })),
                     Place::Remote { .. } => return None,
                 }

@@ -17,7 +17,9 @@ pub type Kind = (BTreeSet<String>, BTreeSet<(String, String)>);
 pub fn kind_of(found: &Classification, reaches: &Reaches) -> Option<Kind> {
     let effects = &found.effects;
     let is_forges = effects.network.iter().all(|used| used.program == FORGE);
-    let is_plain = effects.reads.is_empty() && effects.writes.is_empty() && effects.secrets.is_empty();
+    // What is said stands in the text, or in a document in it.
+    let says_it = effects.programs.iter().all(|program| [FORGE, "cat"].contains(&program.as_str()));
+    let is_plain = says_it && effects.reads.is_empty() && effects.writes.is_empty() && effects.secrets.is_empty();
     // A variable may choose what is meant.
     let is_whole = found.understood && effects.sets.is_empty() && !reaches.only_reads() && !reaches.targets.is_empty();
     (is_forges && is_plain && is_whole).then_some(())?;

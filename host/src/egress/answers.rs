@@ -90,6 +90,12 @@ impl Answers {
         (id, command): (&RequestId, &str),
         pid: i32,
     ) -> Result<(Arc<Answer>, mpsc::Receiver<String>), &'static str> {
+        // A process that the kernel does not name here could be any.
+        if pid <= 0 {
+            return Err(
+                "the host cannot tell which process asks; let it run in the first process namespace of its machine",
+            );
+        }
         let answer = held(&self.0).get(&(workspace.clone(), id.clone())).cloned();
         let answer = answer.filter(|answer| !answer.is_over()).ok_or("the host has no such answer, or it is over")?;
         if answer.command != command {

@@ -19,8 +19,6 @@ pub const REGISTRIES: &[(&str, &str)] = &[
     ("index.crates.io", "cargo: the index of packages"),
     ("static.crates.io", "cargo: archives of packages"),
     ("crates.io", "cargo: search and descriptions"),
-    ("proxy.golang.org", "go: modules"),
-    ("sum.golang.org", "go: the sums of modules"),
 ];
 
 /// Other hosts of a forge, which whoever names the forge means: its API, and where it keeps files.
@@ -203,6 +201,13 @@ mod tests {
             "gh repo clone o/r && cd r && make",
             "git fetch origin",
             "git rebase origin/main",
+            "while read -r n; do gh pr view 12; done < list",
+            "if grep -q a data; then gh pr view 1; else gh pr view 2; fi",
+            "case $(cat data) in a) gh pr view 1 ;; esac",
+            "gh pr checkout 12 && git status",
+            "gh run download 1 -R o/r && git status",
+            "git clone https://github.com/o/r && cargo fetch",
+            "gh api -X GET search/issues -F=q=@data",
             "curl -K x https://github.com/y",
             "docker pull x",
         ] {
@@ -220,14 +225,16 @@ mod tests {
         assert_eq!(of("git fetch origin", &at("evil.example")), None);
         for command in [
             "git fetch origin && git rebase origin/main",
-            "git checkout main && git pull origin main",
-            "git stash; git pull origin",
+            "git pull origin main",
+            "git fetch origin; git merge origin/main",
         ] {
             assert_eq!(of(command, &at("github.com")), Some(vec!["github.com:22".to_owned()]), "{command}");
         }
         for command in [
             "git fetch origin && git rebase -i x",
             "git fetch origin && git commit --amend -e",
+            "git checkout main && git pull origin main",
+            "git stash; git pull origin",
             "git pull origin; git push origin x",
         ] {
             assert_eq!(of(command, &at("github.com")), None, "{command}");

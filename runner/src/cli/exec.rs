@@ -151,7 +151,7 @@ impl Exec {
             preset.git.repository = Access::Read;
         }
         let permit = self.permit(&gate, &preset, (&cwd, &workspace))?;
-        let way_out = self.way_out(&gate);
+        let way_out = self.way_out(&gate, &permit, &cwd);
         if permit.foresees_network() && way_out.is_none() && !self.json {
             // First, not behind what it makes of that.
             say_aside!("{NO_NETWORK}");
@@ -192,8 +192,16 @@ impl Exec {
     }
 
     /// What the host has given with the answer, if it still has it. Without it the command runs all the same, and reaches nothing.
-    fn way_out(&self, gate: &Gate) -> Option<Arc<Way>> {
+    fn way_out(&self, gate: &Gate, permit: &Permit, cwd: &Path) -> Option<Arc<Way>> {
         let answer = self.egress.clone()?;
+        let config = gate.config.as_ref()?;
+        // Somebody may have changed what the hook has looked at.
+        if !permit::starts_nothing(permit.command(), config, cwd) {
+            say_aside!(
+                "bashgate: this runs without network: what it would start is not what it was when it was decided"
+            );
+            return None;
+        }
         let folder = gate.config.as_ref().map_or_else(|| mailbox::EGRESS.into(), |config| config.egress.clone());
         match Way::of(&folder, answer, &self.text()) {
             Ok(way) => Some(Arc::new(way)),

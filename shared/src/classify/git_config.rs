@@ -208,8 +208,14 @@ pub fn leads_elsewhere(key: &str, value: &str) -> bool {
 fn starts_on_the_way(key: &str, value: &str) -> bool {
     let is_off = || is_false(value);
     match key {
-        "core.alternaterefscommand" | "lfs.standalonetransferagent" | "pull.twohead" | "pull.octopus" => true,
-        "core.fsmonitor" | "push.gpgsign" => !is_off(),
+        // The last one is sent with each request.
+        "core.alternaterefscommand"
+        | "lfs.standalonetransferagent"
+        | "pull.twohead"
+        | "pull.octopus"
+        | "http.useragent" => true,
+        "core.fsmonitor" | "push.gpgsign" | "rebase.autostash" | "merge.autostash" => !is_off(),
+        _ if key.starts_with("credential.") && key.ends_with("username") => true,
         _ if key.starts_with("gpg.") && key.ends_with("program")
             || key.starts_with("gpg.") && key.ends_with("command") =>
         {
@@ -218,9 +224,11 @@ fn starts_on_the_way(key: &str, value: &str) -> bool {
         _ if key.starts_with("filter.") || key.starts_with("lfs.customtransfer.") => true,
         _ if key.starts_with("submodule.") => key.rsplit('.').next() == Some("update") && value.starts_with('!'),
         _ if key.starts_with("http.") && key.ends_with("sslverify") => is_off(),
-        _ if key.starts_with("http.") => ["sslcainfo", "sslcapath", "sslcert", "sslkey", "extraheader", "cookiefile"]
-            .iter()
-            .any(|end| key.ends_with(end)),
+        _ if key.starts_with("http.") => {
+            ["sslcainfo", "sslcapath", "sslcert", "sslkey", "extraheader", "cookiefile", "useragent"]
+                .iter()
+                .any(|end| key.ends_with(end))
+        }
         _ if key.starts_with("remote.") => match key.rsplit('.').next() {
             Some("push") => true,
             Some("mirror") => !is_off(),

@@ -212,6 +212,8 @@ pub struct Judge<'t> {
     values: Values,
     /// Variables that are certainly set at this point, and functions (`name()`) that are certainly defined.
     bound: Bound,
+    /// Inside of so many constructs in which what is read says what runs, or how often.
+    branches: usize,
     /// Inside of a function's body, where `local` works.
     in_function: bool,
     /// What the text changes for what it runs.
@@ -278,6 +280,7 @@ impl<'t> Judge<'t> {
             shell: around.shell,
             values,
             bound: Bound::default(),
+            branches: 0,
             in_function: false,
             changed: Changed::default(),
         }
@@ -340,7 +343,13 @@ impl Judge<'_> {
         let undermined = self.conditions.iter().any(undermines);
         // What goes on in the background does so when nobody listens any more.
         let is_all = self.given_up.is_none() && self.effects.jobs == 0 && !self.changed.leads_elsewhere && !undermined;
-        let stays = |reaches: &Reaches| is_all && !reaches.conditions.iter().any(undermines);
+        // What comes in may be what another part has looked at before.
+        let stays = |reaches: &Reaches| {
+            is_all
+                && !reaches.conditions.iter().any(undermines)
+                && reaches.holds_throughout()
+                && (!reaches.brings || self.conditions.is_empty())
+        };
         if self.whole.reaches.as_deref().is_some_and(|reaches| !stays(reaches)) {
             self.whole.reaches = None;
         }
@@ -393,7 +402,9 @@ impl Judge<'_> {
 
     /// The same for a call, with its words and with what each begins.
     fn add_call(&mut self, text: &str, rule: &str, judgement: Judgement, (argv, begins): (Argv, Argv)) {
+        // How often it asks, and for which of several, says something of what was read.
         let Judgement { class, reason, local, reaches } = judgement;
+        let reaches = reaches.filter(|_| self.branches == 0);
         let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
         let whole = std::mem::replace(&mut self.whole, Judgement::safe());
         self.whole = whole.max(Judgement { class, reason: told, local, reaches });

@@ -280,6 +280,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             self.judge.named_by_patterns(words);
         }
         self.judge.depth += 1;
+        let is_branch = !matches!(kind, CompoundKind::Group | CompoundKind::Subshell | CompoundKind::For);
+        self.judge.branches += usize::from(is_branch);
         self.judge.beside += usize::from(*kind == CompoundKind::Coproc);
         self.judge.effects.jobs += usize::from(*kind == CompoundKind::Coproc);
         for script in scripts {
@@ -290,6 +292,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         }
         self.judge.beside -= usize::from(*kind == CompoundKind::Coproc);
         self.judge.depth -= 1;
+        self.judge.branches -= usize::from(is_branch);
         if kind.repeats() && self.judge.folders != before {
             self.judge.add(text, kind.name(), Judgement::unknown("each round of the loop runs in another folder"));
         }

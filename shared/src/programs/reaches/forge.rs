@@ -28,6 +28,9 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("label", &["create", "edit"], TALK),
     ("release", &["create", "edit"], "releases"),
 ];
+/// What reads a file, or does more than is said, in these.
+const NEVER: &[&str] =
+    &["-w", "-F", "-e", "-T", "--template", "-d", "--delete-branch", "--admin", "--auto", "-a", "--approve", "-r"];
 const TALK: &str = "pull requests and issues";
 /// Options of these commands that have a value, in all of them the same. Others have none, or are of no matter where they stand.
 const VALUED: &[&str] = &[
@@ -130,7 +133,7 @@ pub(in crate::programs) fn of(words: &[Option<&str>], folders: Option<&[String]>
         return api(rest, folders);
     }
     if command == "status" {
-        return shown("status", rest, folders);
+        return shown(("status", ""), rest, folders);
     }
     let (sub, rest) = rest.split_first()?;
     let sub = (*sub)?;
@@ -138,7 +141,7 @@ pub(in crate::programs) fn of(words: &[Option<&str>], folders: Option<&[String]>
         return fetched(command, rest, folders);
     }
     if SHOWS.iter().any(|(name, subs)| *name == command && subs.contains(&sub)) {
-        return shown(command, rest, folders);
+        return shown((command, sub), rest, folders);
     }
     let kind = CHANGES.iter().find(|(name, subs, _)| *name == command && subs.contains(&sub))?.2;
     changed(kind, rest, folders)
@@ -233,13 +236,14 @@ impl Named {
 
 /// Where a call goes by its options and operands; `None` where they say it in a way that is not understood.
 fn by_words(words: &Words<'_>) -> Option<Named> {
-    let named = words.options.iter().find(|(name, _)| matches!(*name, "-R" | "--repo"));
-    if let Some((_, value)) = named {
-        return Named::by((*value)?);
-    }
-    match words.operands.iter().flatten().copied().find(|word| word.contains("://")) {
-        Some(address) => Named::by(address),
-        None => Some(Named::ByFolder),
+    let mut named = words.options.iter().filter(|(name, _)| matches!(*name, "-R" | "--repo")).map(|(_, value)| *value);
+    let mut addresses = words.operands.iter().flatten().copied().filter(|word| word.contains("://"));
+    // Which of several counts is the program's own secret.
+    match (named.next(), addresses.next(), named.next().is_some() || addresses.next().is_some()) {
+        (_, _, true) | (Some(_), Some(_), _) => None,
+        (Some(value), None, false) => Named::by(value?),
+        (None, Some(address), false) => Named::by(address),
+        (None, None, false) => Some(Named::ByFolder),
     }
 }
 
@@ -250,7 +254,7 @@ fn asks_git(folders: &[String]) -> impl Iterator<Item = Condition> {
     folders.iter().map(of)
 }
 
-fn shown(command: &str, words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
+fn shown((command, sub): (&str, &str), words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     let words = split(words)?;
     // Its own jq has the whole environment.
     let tells =
@@ -268,7 +272,8 @@ fn shown(command: &str, words: &[Option<&str>], folders: Option<&[String]>) -> O
         return None;
     }
     // What opens a browser has one letter in most commands; in that of runs the letter is another's.
-    let opens = |(name, _): &(&str, Option<&str>)| STARTS.contains(name) || *name == "-w" && command != "run";
+    let opens =
+        |(name, _): &(&str, Option<&str>)| STARTS.contains(name) || *name == "-w" && (command, sub) != ("run", "list");
     if words.options.iter().any(opens) {
         return None;
     }
@@ -296,7 +301,8 @@ fn shown(command: &str, words: &[Option<&str>], folders: Option<&[String]>) -> O
         places.extend(FILES.iter().map(|host| Place::https(*host)));
     }
     let by_folder = if matches!(named, Named::ByFolder) { Some(folders?) } else { None };
-    Some(Reaches::reads(places, VIEW_BYTES).when(by_folder.into_iter().flat_map(asks_git)))
+    let reaches = Reaches::reads(places, VIEW_BYTES).when(by_folder.into_iter().flat_map(asks_git));
+    Some(if sub == "download" { reaches.bringing() } else { reaches })
 }
 
 /// Where the files of releases and runs lie.
@@ -304,7 +310,7 @@ const FILES: &[&str] = &["github.com", "objects.githubusercontent.com", "release
 
 fn changed(kind: &str, words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     let words = split(words)?;
-    if words.options.iter().any(|(name, _)| STARTS.contains(name) || matches!(*name, "-w" | "-F" | "-e")) {
+    if words.options.iter().any(|(name, _)| STARTS.contains(name) || NEVER.contains(name)) {
         return None;
     }
     let named = by_words(&words)?;
@@ -342,7 +348,10 @@ fn fetched(command: &str, words: &[Option<&str>], folders: Option<&[String]>) ->
         Place::Remote { .. } => return None,
     };
     let ssh = Place::Host { host: host.clone(), port: 22 };
-    Some(Reaches::reads([place, Place::https(host), ssh], FETCH_BYTES).when(super::git::inert(folders?)))
+    // Out of a request of anybody's.
+    let reaches =
+        Reaches::reads([place, Place::https(host), ssh], FETCH_BYTES).when(super::git::inert(folders?)).bringing();
+    (command == "repo").then_some(reaches)
 }
 
 const API: &str = "-q= --jq= --paginate --slurp -i --include -X= --method= -H= --header= -t= --template= --cache= --silent --verbose \
@@ -386,6 +395,11 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         matches!(name.to_ascii_lowercase().as_str(), "accept" | "x-github-api-version") && is_plain(value)
     };
     let headers = sorted.options.iter().filter(|(name, _)| matches!(*name, "-H" | "--header"));
+    if sorted.values().any(|value| value.starts_with('='))
+        || sorted.value(&["-p", "--preview"]).is_some_and(|name| !is_plain(name))
+    {
+        return None;
+    }
     if !headers.filter_map(|(_, value)| *value).all(is_harmless)
         || !is_plain(path)
         || path.split('/').any(|part| part == "..")
@@ -427,10 +441,14 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         }
         return Some(Reaches::reads([place], VIEW_BYTES).when(conditions));
     }
-    let parts: Vec<&str> = path.split(['/', '?']).collect();
+    if path.contains(['?', '%', '#', ';']) {
+        return None;
+    }
+    let parts: Vec<&str> = path.split('/').collect();
     let ["repos", owner, name, what, rest @ ..] = parts.as_slice() else { return None };
     let kind = match (method, *what, rest) {
         ("PUT", "pulls", [.., "merge"]) => "merge",
+        ("POST", "pulls", [_, "reviews", ..]) => "reviews",
         ("POST" | "PATCH", "pulls" | "issues", _) => TALK,
         _ => return None,
     };
@@ -528,6 +546,17 @@ mod tests {
         for text in [
             "pr view 12 --web",
             "pr view -w",
+            "pr checkout 12",
+            "run view -w 123",
+            "api -X GET search/issues -F=q=@f",
+            "api graphql -f query=query{viewer{login}} -F=x=@f",
+            "pr comment 1 -R o/r -R o/x --body y",
+            "pr comment https://github.com/o/x/pull/1 -R o/r --body y",
+            "api repos/o/r?issues -X PATCH -f x=y",
+            "api repos/o/r/issues/%2e%2e/keys -f key=x",
+            "pr create -T notes",
+            "pr review 1 --approve",
+            "pr close 1 -d",
             "pr view 12 --json title --jq env",
             "pr view 12 -q $ENV.GH_TOKEN",
             "api user --jq env.GH_TOKEN",

@@ -11,7 +11,7 @@ const FETCH: &str = "-a --all --atomic --append --depth= --deepen= --shallow-sin
 /// The same of `pull`, with what it does then with what it has.
 const PULL: &str = "-a --all --append --depth= --deepen= --shallow-since= --unshallow --update-shallow --dry-run -f --force -k \
     --keep -p --prune --no-tags -t --tags --no-recurse-submodules -j= --jobs= --set-upstream -q --quiet -v --verbose \
-    --progress --no-progress -4 -6 --ipv4 --ipv6 --ff-only --ff --no-ff -r --rebase? --no-rebase --no-edit --autostash \
+    --progress --no-progress -4 -6 --ipv4 --ipv6 --ff-only --ff --no-ff -r --rebase? --no-rebase --no-edit \
     --no-autostash -X= --strategy-option= --stat --no-stat -n --commit --no-commit --no-verify --no-log --no-signoff --no-squash";
 const CLONE: &str = "--depth= -b= --branch= --single-branch --no-single-branch --no-tags --shallow-since= --shallow-exclude= \
     -n --no-checkout --bare --mirror --sparse --filter= -q --quiet -v --verbose --progress --no-hardlinks -o= --origin= \
@@ -49,7 +49,9 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
     let places: Vec<Place> = match (subcommand, sorted.operands.first()) {
         // The folder that it makes may be named, and is no address.
         ("clone", Some(address))
-            if sorted.operands.len() <= 2 && sorted.operands.iter().skip(1).all(|to| is_new_folder(to)) =>
+            if sorted.operands.len() <= 2
+                && is_new_folder(folder_of(address))
+                && sorted.operands.iter().skip(1).all(|to| is_new_folder(to)) =>
         {
             vec![address_of(address)?]
         }
@@ -62,6 +64,7 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
         (_, None) => by_name(if sorted.has(&["--all"]) { "*" } else { "" }, folders),
     };
     let mut reaches = Reaches::reads(places, FETCH_BYTES).when(inert(folders));
+    reaches.brings = matches!(subcommand, "pull" | "clone");
     if let Some(kind) = writes {
         // A branch in front of which stands `+` or nothing: as one of the options.
         let over = sorted.has(PUSH_OVER)
@@ -74,6 +77,13 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
 /// True for a folder that a clone may make: none that programs look into by themselves.
 pub(super) fn is_new_folder(path: &str) -> bool {
     !path.starts_with(['~', '-']) && path.split('/').all(|part| part != ".." && (part == "." || !part.starts_with('.')))
+}
+
+/// What git calls the folder that it makes for an address.
+fn folder_of(address: &str) -> &str {
+    let path = address.trim_end_matches('/').trim_end_matches("/.git");
+    let last = path.rsplit(['/', ':']).next().unwrap_or(path);
+    last.trim_end_matches(".git")
 }
 
 /// `git remote` where it asks the remotes.
@@ -105,23 +115,20 @@ pub(super) fn inert(folders: &[String]) -> impl Iterator<Item = Condition> {
     folders.iter().map(of)
 }
 
-/// What git does with branches and the working tree, by which nothing but itself runs where it is inert. Nothing that asks in an editor, goes
+/// What git does with branches and the working tree, by which nothing but itself runs where it is inert. No checkout and no stash: those look
+/// into repositories that lie in the folder and that a commit has made one of its own. Nothing that asks in an editor, goes
 /// on with what was begun, or is told how to merge.
 const BESIDE: &[(&str, &str)] = &[
     (
         "merge",
         "--ff-only --ff --no-ff --no-edit --commit --no-commit --squash --no-squash --stat --no-stat -n -q --quiet -v --verbose \
-            --autostash --no-autostash --abort -m= --allow-unrelated-histories",
+            --no-autostash --abort -m= --allow-unrelated-histories",
     ),
     (
         "rebase",
-        "--onto= --autostash --no-autostash -q --quiet -v --verbose --stat --no-stat -n --abort -f --force-rebase --fork-point \
+        "--onto= --no-autostash -q --quiet -v --verbose --stat --no-stat -n --abort -f --force-rebase --fork-point \
             --no-fork-point",
     ),
-    ("checkout", "-b= -B= -q --quiet -t --track --no-track --detach -d"),
-    ("switch", "-c= -C= --create= --force-create= -q --quiet -t --track --no-track --detach -d"),
-    ("reset", "--hard --soft --mixed -q --quiet"),
-    ("stash", "-q --quiet -m= --message= -u --include-untracked --index"),
     (
         "branch",
         "-d -D -m -M -f --delete --force -q --quiet -u= --set-upstream-to= --unset-upstream -t --track --no-track",
@@ -131,13 +138,9 @@ const BESIDE: &[(&str, &str)] = &[
 /// The same as nothing that is reached, for what git does beside it.
 pub(in crate::programs) fn beside(subcommand: &str, words: &[&str], folders: &[String]) -> Option<Reaches> {
     let (_, known) = BESIDE.iter().find(|(name, _)| *name == subcommand)?;
-    let sorted = Sorted::of(words, known)?;
-    let is_kept = subcommand != "stash"
-        || matches!(
-            sorted.operands.as_slice(),
-            [] | ["push" | "pop" | "apply" | "list" | "drop"] | ["pop" | "apply" | "drop", _]
-        );
-    is_kept.then(|| Reaches::reads([], 0).when(inert(folders)))
+    Sorted::of(words, known)?;
+    let beside = Reaches::reads([], 0).when(inert(folders));
+    Some(if subcommand == "branch" { beside } else { beside.bringing() })
 }
 
 fn by_name(name: &str, folders: &[String]) -> Vec<Place> {
@@ -247,6 +250,9 @@ mod tests {
             "clone --template=x https://h.example/x",
             "clone https://h.example/x ~/.config/nvim",
             "clone https://h.example/x .vim",
+            "clone https://h.example/.cargo.git",
+            "clone https://h.example/.claude/",
+            "pull --autostash",
             "clone https://h.example/x ../y",
             "clone https://h.example/x a b",
             "clone -u x https://h.example/x",
@@ -281,15 +287,8 @@ mod tests {
             let (subcommand, rest) = words.split_first().unwrap();
             beside(subcommand, rest, &[".".to_owned()])
         };
-        for text in [
-            "merge origin/main",
-            "rebase origin/main",
-            "checkout -b x origin/main",
-            "reset --hard origin/x",
-            "stash",
-            "stash pop",
-        ] {
-            assert!(of(text).is_some_and(|found| found.places.is_empty() && !found.conditions.is_empty()), "{text}");
+        for text in ["merge origin/main", "rebase origin/main", "branch -d x"] {
+            assert!(of(text).is_some_and(|found| found.places.is_empty()), "{text}");
         }
         for text in [
             "rebase -i x",
@@ -298,7 +297,13 @@ mod tests {
             "merge -s ours x",
             "merge -e x",
             "merge -S x",
-            "stash -p",
+            "stash",
+            "stash pop",
+            "checkout x",
+            "switch x",
+            "reset --hard x",
+            "merge --autostash x",
+            "rebase --autostash x",
             "checkout -p",
             "difftool",
             "bisect run x",

@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 pub use git::address_of;
 use serde::Serialize;
 
-use crate::classify::Condition;
 use crate::classify::call::Arg;
+use crate::classify::{Condition, GitWork};
 
 /// A view of a page, a list or a package, upwards, in bytes: the request with its headers and TLS around it, a few times over.
 const VIEW_BYTES: u64 = 16 * 1024;
@@ -37,6 +37,12 @@ pub struct Reaches {
     pub targets: BTreeSet<String>,
     /// Most bytes that it may send, to all of them.
     pub up_bytes: u64,
+    /// Files of others come into folders here by it: then what was looked at before is another thing for whatever stands behind.
+    #[serde(skip)]
+    pub brings: bool,
+    /// It rests on something that was looked at before, and on more than git's own settings.
+    #[serde(skip)]
+    rests: bool,
     /// What must hold so that it starts nothing else.
     #[serde(skip)]
     pub conditions: Vec<Condition>,
@@ -71,12 +77,26 @@ impl Place {
 impl Reaches {
     fn reads(places: impl IntoIterator<Item = Place>, up_bytes: u64) -> Self {
         let places = places.into_iter().collect();
-        Self { writes: BTreeSet::new(), places, targets: BTreeSet::new(), up_bytes, conditions: Vec::new() }
+        let (writes, targets, conditions) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        Self { writes, places, targets, up_bytes, brings: false, rests: false, conditions }
+    }
+
+    /// The same where files of others come in.
+    fn bringing(self) -> Self {
+        Self { brings: true, ..self }
     }
 
     fn when(mut self, conditions: impl IntoIterator<Item = Condition>) -> Self {
         self.conditions.extend(conditions);
+        // What git itself goes by is looked at for whatever comes in.
+        let is_of_fetches = |one: &Condition| matches!(one, Condition::GitIsInert { work: GitWork::Fetches, .. });
+        self.rests = !self.conditions.iter().all(is_of_fetches);
         self
+    }
+
+    /// True where what was looked at before holds for all of it.
+    pub(crate) fn holds_throughout(&self) -> bool {
+        !(self.brings && self.rests)
     }
 
     /// True where it sends nothing but what names the things that it asks for.
@@ -90,6 +110,8 @@ impl Reaches {
         self.places.extend(other.places);
         self.targets.extend(other.targets);
         self.up_bytes = self.up_bytes.saturating_add(other.up_bytes);
+        self.brings |= other.brings;
+        self.rests |= other.rests;
         let new: Vec<_> = other.conditions.into_iter().filter(|one| !self.conditions.contains(one)).collect();
         self.conditions.extend(new);
         self
@@ -141,6 +163,10 @@ impl<'w> Sorted<'w> {
             } else {
                 let name = word.get(..2)?;
                 let glued = word.get(2..).filter(|rest| !rest.is_empty());
+                // Some take that for the sign in front of the value, others for a part of it.
+                if glued.is_some_and(|value| value.starts_with('=')) {
+                    return None;
+                }
                 match (form(name)?, glued) {
                     (Takes::Nothing, None) => found.options.push((name, None)),
                     (Takes::Value, None) => found.options.push((name, Some(words.next()?))),
@@ -182,7 +208,7 @@ enum Takes {
 
 /// True for a word that says what is asked for in a way that people read: no longer than names are, and without what looks like data in
 /// another form. The numbers of commits, gists and digests stay names.
-fn is_plain(word: &str) -> bool {
+pub fn is_plain(word: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "+=_-".contains(c);
     let is_name = |part: &str| {
         let count = |is: fn(&u8) -> bool| part.bytes().filter(is).count();
@@ -199,6 +225,8 @@ fn is_plain(word: &str) -> bool {
     };
     word.len() <= MAX_WORD
         && word.bytes().filter(|byte| *byte == b'%').count() <= 6
+        && !word.contains("%2e")
+        && !word.contains("%2E")
         && !word.chars().any(char::is_control)
         && word.split(|c| !is_part(c)).all(is_name)
 }

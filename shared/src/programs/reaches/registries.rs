@@ -31,10 +31,6 @@ const PIP_CONF: &[&str] = &[".config/pip/pip.conf", ".pip/pip.conf", "pip.conf"]
 /// Which compiler it asks for its version, which program has a token.
 const CARGO: &[&str] = &[".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
 
-/// By a proxy alone: it clones nothing itself, and takes no other compiler than the one that is here.
-const GO: &[&str] = &["proxy.golang.org", "sum.golang.org"];
-const GO_ENV: &[&str] = &[".config/go/env"];
-
 const TABLE: &[Brings] = &[
     Brings {
         program: "npm",
@@ -107,26 +103,6 @@ const TABLE: &[Brings] = &[
         told_by: CARGO,
         up_bytes: 4 * VIEW_BYTES,
     },
-    Brings {
-        program: "go",
-        words: "mod download",
-        options: "-x -json",
-        needs: "",
-        names: true,
-        hosts: GO,
-        told_by: GO_ENV,
-        up_bytes: 4 * VIEW_BYTES,
-    },
-    Brings {
-        program: "go",
-        words: "mod tidy",
-        options: "-v -x -e",
-        needs: "",
-        names: false,
-        hosts: GO,
-        told_by: GO_ENV,
-        up_bytes: 4 * VIEW_BYTES,
-    },
 ];
 
 /// The same by other names.
@@ -143,7 +119,6 @@ fn canonical<'w>(program: &str, words: &[&'w str]) -> (&'static str, Vec<&'w str
                 .collect(),
         ),
         "cargo" => ("cargo", words),
-        "go" => ("go", words),
         _ => ("", Vec::new()),
     }
 }
@@ -164,8 +139,8 @@ pub(in crate::programs) fn of(program: &str, words: &[&str], folders: Option<&[S
     let is_name = |name: &&str| {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"@/._-^~=<>!*[],".contains(&b);
         is_plain(name) && name.len() <= 128 && name.bytes().all(plain) && !name.starts_with(['.', '/', '~']) && !name.contains("..")
-            // `owner/name` is a repository to npm, and a module to go.
-            && (program == "go" || !name.contains('/') || name.starts_with('@') && name.matches('/').count() == 1)
+            // `owner/name` is a repository to npm, and a folder to pip.
+            && (!name.contains('/') || program == "npm" && name.starts_with('@') && name.matches('/').count() == 1)
             && !["tar.gz", ".tgz", ".zip", ".whl", ".tar"].iter().any(|end| name.ends_with(end))
     };
     if !sorted.operands.iter().all(is_name) || !brings.names && !sorted.operands.is_empty() {
@@ -203,8 +178,6 @@ mod tests {
             "cargo search serde --limit 3",
             "cargo info tokio@1",
             "cargo fetch --locked",
-            "go mod tidy",
-            "go mod download",
         ] {
             assert!(of(text).is_some_and(|found| found.only_reads()), "{text}");
         }
@@ -244,6 +217,9 @@ mod tests {
             "go run x.example/y",
             "go get ./...",
             "go build",
+            "go mod tidy",
+            "go mod download",
+            "pip download --only-binary=:all: @x/y",
             "go generate",
             "go get -insecure x.example/y",
             "npm view aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldDEyMw",

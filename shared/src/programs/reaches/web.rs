@@ -226,12 +226,13 @@ fn is_sent(long: &str) -> bool {
     ["url", "request", "method", "user-agent", "header", "data", "data-urlencode"].contains(&long)
 }
 
-/// True for a value that is neither read from elsewhere nor written to elsewhere than it says.
+/// True for a value that is neither read from elsewhere nor written to elsewhere than it says, nor sent but for numbers.
 fn stays(option: &str, value: &str) -> bool {
-    let is_format = matches!(option, "w" | "write-out");
-    !value.starts_with('-')
-        && (!is_format || !value.starts_with('@') && !value.contains("%output") && !value.contains("%header"))
-        || value == "-" && !is_format
+    match option {
+        "w" | "write-out" => !value.starts_with(['-', '@']) && !value.contains("%output") && !value.contains("%header"),
+        "r" | "range" => value.len() < 32 && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'),
+        _ => !value.starts_with('-') || value == "-",
+    }
 }
 
 /// True for an address that names something and does not say that asking for it does something, nor stands for several.
@@ -244,11 +245,14 @@ fn is_question(address: &str) -> bool {
 fn acts_not(text: &str) -> bool {
     let path = text.split_once(['/', '?']).map_or("", |(_, path)| path);
     let path = if text.contains('/') || text.contains('?') { path } else { text };
-    // A name with a dot in it is a file's.
-    let parts = path.split(['/', '?', '&', '=', '#', ';']).filter(|part| !part.contains('.'));
-    parts
-        .flat_map(|part| part.split(['-', '_', '+', ':']))
-        .all(|part| !ACTS.contains(&part.to_ascii_lowercase().as_str()))
+    let is_act = |part: &str| {
+        let part = part.to_ascii_lowercase();
+        // Short ones begin many a word.
+        ACTS.iter().any(|act| if act.len() < 6 { part == *act } else { part.contains(act) })
+    };
+    !path.contains('%')
+        && !path.split(|c: char| !c.is_ascii_alphanumeric()).any(is_act)
+        && !path.to_ascii_lowercase().contains("build")
 }
 
 #[cfg(test)]
@@ -277,7 +281,7 @@ mod tests {
             "curl --retry 3 --connect-timeout 2 --url https://a.example/x",
             "curl -sG https://a.example/search --data-urlencode q=markdown~table -d size=5",
             "curl -H Accept:~application/json -A Mozilla/5.0 https://a.example/x",
-            "curl -L https://a.example/releases/build.json",
+            "curl -L https://a.example/releases/v1.json",
             "wget -q https://a.example/x.tar.gz",
             "wget -qO- https://a.example/x",
             "wget -O - https://a.example/x",
@@ -334,6 +338,12 @@ mod tests {
             "curl https://a.example/unsubscribe?email=x",
             "curl https://a.example/job/x/build?token=y",
             "curl https://a.example/hooks/x",
+            "curl https://a.example/job/x/%62uild?token=y",
+            "curl https://a.example/job/x/buildWithParameters",
+            "curl https://a.example/admin/deleteUser",
+            "curl https://a.example/users/1/destroy.json",
+            "curl https://a.example/x?action=deleteAll.x",
+            "curl -r aGVsbG8gd29ybGQ- https://a.example/x",
             "wget --post-file=f https://a.example",
             "wget --post-data x https://a.example",
             "wget --method=PUT https://a.example",
