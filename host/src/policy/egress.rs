@@ -159,6 +159,7 @@ mod tests {
             ),
             ("npm view react version", "registry.npmjs.org:443"),
             ("timeout 20 gh pr checks 12", "api.github.com:443"),
+            ("curl -sSfL https://github.com/o/r/archive/v1.tar.gz -o v1.tar.gz", "github.com:443"),
             ("gh pr list && git log --oneline -3", "api.github.com:443"),
         ] {
             assert_eq!(of(command), Some(vec![hosts.to_owned()]), "{command}");
@@ -209,6 +210,8 @@ mod tests {
             "git clone https://github.com/o/r && cargo fetch",
             "gh api -X GET search/issues -F=q=@data",
             "curl -K x https://github.com/y",
+            "curl https://github.com/y -o .curlrc; curl https://github.com/z",
+            "curl https://github.com/y -o ~/.netrc",
             "docker pull x",
         ] {
             assert_eq!(of(command), None, "{command}");

@@ -344,9 +344,17 @@ impl Judge<'_> {
         // What goes on in the background does so when nobody listens any more.
         let is_all = self.given_up.is_none() && self.effects.jobs == 0 && !self.changed.leads_elsewhere && !undermined;
         // What comes in may be what another part has looked at before.
+        // A file that is written and named is none of those at home.
+        let harms = |condition: &Condition| match condition {
+            Condition::NoFileAbove { folder, names } if folder == "~" => {
+                let is_one = |path: &String| names.iter().any(|name| paths::file_name(name) == paths::file_name(path));
+                self.effects.writes.iter().any(is_one)
+            }
+            condition => undermines(condition),
+        };
         let stays = |reaches: &Reaches| {
             is_all
-                && !reaches.conditions.iter().any(undermines)
+                && !reaches.conditions.iter().any(harms)
                 && reaches.holds_throughout()
                 && (!reaches.brings || self.conditions.is_empty())
         };

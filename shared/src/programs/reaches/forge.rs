@@ -144,7 +144,7 @@ pub(in crate::programs) fn of(words: &[Option<&str>], folders: Option<&[String]>
         return shown((command, sub), rest, folders);
     }
     let kind = CHANGES.iter().find(|(name, subs, _)| *name == command && subs.contains(&sub))?.2;
-    changed(kind, rest, folders)
+    changed((command, kind), rest, folders)
 }
 
 /// The words of a call as options with their values and operands.
@@ -308,8 +308,23 @@ fn shown((command, sub): (&str, &str), words: &[Option<&str>], folders: Option<&
 /// Where the files of releases and runs lie.
 const FILES: &[&str] = &["github.com", "objects.githubusercontent.com", "release-assets.githubusercontent.com"];
 
-fn changed(kind: &str, words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
+fn changed((command, kind): (&str, &str), words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     let words = split(words)?;
+    // What is taken for an option's value here may be what it is about: an address says another repository.
+    let is_address = |(name, value): &(&str, Option<&str>)| {
+        !matches!(*name, "-R" | "--repo") && value.is_some_and(|value| value.starts_with("http"))
+    };
+    // A number is one of the repository that was said; a branch may be anybody's.
+    let is_number = |word: Option<&str>| {
+        word.is_some_and(|word| {
+            let digits = word.strip_prefix('#').unwrap_or(word);
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) || word.contains("://")
+        })
+    };
+    let is_about_number = matches!(command, "pr" | "issue");
+    if words.options.iter().any(is_address) || is_about_number && !words.operands.iter().copied().all(is_number) {
+        return None;
+    }
     if words.options.iter().any(|(name, _)| STARTS.contains(name) || NEVER.contains(name)) {
         return None;
     }
@@ -557,6 +572,9 @@ mod tests {
             "pr create -T notes",
             "pr review 1 --approve",
             "pr close 1 -d",
+            "pr merge -s https://github.com/victim/x/pull/1 -R o/r",
+            "pr comment victim/x#1 -R o/r --body y",
+            "pr merge feature -R o/r",
             "pr view 12 --json title --jq env",
             "pr view 12 -q $ENV.GH_TOKEN",
             "api user --jq env.GH_TOKEN",
