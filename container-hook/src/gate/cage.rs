@@ -29,8 +29,12 @@ pub fn form_of(
         && cage::has_its_point_inside(found, command.text());
     let runner = config.cage_runner.as_ref().filter(|_| wanted)?;
     (is_program(runner) && conditions::paths_mean_themselves(setup)).then_some(())?;
-    let config = Some(config.file.as_path()).filter(|file| *file != Path::new(config::DEFAULT));
-    cage::caged_form(runner, config, note, command.text())
+    cage::caged_form(runner, named(config), note, command.text())
+}
+
+/// The configuration's file, where the runner has to be told which one it is.
+pub(super) fn named(config: &Config) -> Option<&Path> {
+    Some(config.file.as_path()).filter(|file| *file != Path::new(config::DEFAULT))
 }
 
 fn is_program(file: &Path) -> bool {

@@ -12,8 +12,9 @@ use bashgate_shared::mailbox;
 use bashgate_shared::programs::reaches::{Place, address_of, is_plain};
 use bashgate_shared::protocol::{EgressWire, HostWire, MAX_ENDS, MAX_REMOTES, RemoteWire, RequestId};
 
+use super::cage::named;
 use super::conditions::{self, ShellSetup};
-use super::config::{self, Config};
+use super::config::Config;
 use super::git;
 
 /// A command as it would run with egress, and what the host is told of that.
@@ -46,8 +47,7 @@ pub fn of(
         }
     }
     let runner = config.cage_runner.as_ref()?;
-    let file = Some(config.file.as_path()).filter(|file| *file != Path::new(config::DEFAULT));
-    let form = cage::egress_form(runner, file, answer, command.text())?;
+    let form = cage::egress_form(runner, named(config), answer, command.text())?;
     let wire = EgressWire { form: Digest::of(form.as_bytes()).hex(), remotes };
     (wire.remotes.len() <= MAX_REMOTES).then_some(WithEgress { form, wire })
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use bashgate_shared::classify::Classification;
-use bashgate_shared::programs::reaches::{Place, Reaches};
-use bashgate_shared::programs::row;
+use bashgate_shared::programs::reaches::Place;
 
 /// The program whose writes are told apart.
 const FORGE: &str = "gh";
@@ -14,8 +13,8 @@ pub type Kind = (BTreeSet<String>, BTreeSet<(String, String)>);
 
 /// What a command writes at a forge, where its text names the repository, and nothing of what it says there comes out of a file: that may be
 /// another text each time.
-pub fn kind_of(found: &Classification, reaches: &Reaches) -> Option<Kind> {
-    let effects = &found.effects;
+pub fn kind_of(found: &Classification) -> Option<Kind> {
+    let (effects, reaches) = (&found.effects, found.reaches.as_ref()?);
     let is_forges = effects.network.iter().all(|used| used.program == FORGE);
     // What is said stands in the text, or in a document in it.
     let says_it = effects.programs.iter().all(|program| [FORGE, "cat"].contains(&program.as_str()));
@@ -30,9 +29,4 @@ pub fn kind_of(found: &Classification, reaches: &Reaches) -> Option<Kind> {
         Place::Remote { .. } => None,
     });
     Some((acts, hosts.collect::<Option<_>>()?))
-}
-
-/// True for a file that says where the program goes.
-pub fn is_configured_by(path: &str) -> bool {
-    row(FORGE).is_some_and(|row| row.configured_by.iter().any(|name| path.ends_with(name.trim_start_matches('~'))))
 }

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use bashgate_shared::classify::Classification;
+use bashgate_shared::classify::{Classification, Effects};
 use bashgate_shared::programs::{Request, row};
-use bashgate_shared::protocol::{BashCheck, ENVIRONMENT};
+use bashgate_shared::protocol::{BashCheck, ENVIRONMENT, FileEvidence};
 use serde::{Deserialize, Serialize};
 
 use super::forge;
@@ -71,41 +71,35 @@ impl Reach {
             }
         }
         // What is sent may be another file each time; what says where it goes may not, whether or not that is sent, too.
-        let says_where = |path: &str| {
-            let rows = effects.network.iter().filter_map(|used| row(&used.program));
-            rows.flat_map(|row| row.configured_by).any(|name| path.ends_with(name.trim_start_matches('~')))
-        };
-        let is_sent = |path: &String| effects.reads.contains(path) && !says_where(path);
-        let settings = check.evidence.iter().filter(|file| !is_sent(&file.path));
-        let settings = settings.map(|file| (file.path.clone(), file.sha256.clone(), file.head.clone()));
-        Some(Self {
-            acts,
-            hosts,
-            writes: effects.writes.iter().cloned().collect(),
-            settings: settings.collect(),
-            asker: (check.agent.clone(), check.runner.as_ref().map(|runner| runner.preset.clone())),
-        })
+        let is_sent = |path: &String| effects.reads.contains(path) && !says_where(effects, path);
+        let writes = effects.writes.iter().cloned().collect();
+        Some(Self::bound(check, (acts, hosts, writes), |file| !is_sent(&file.path)))
     }
 
     /// What a command writes at a forge by the forge's own program, see [`forge::kind_of`].
     fn of_forge(found: &Classification, check: &BashCheck) -> Option<Self> {
-        let (acts, hosts) = forge::kind_of(found, found.reaches.as_ref()?)?;
+        let (acts, hosts) = forge::kind_of(found)?;
         let says_more = !(check.leads_to.is_empty() && check.brings.is_empty() && check.unproven.is_empty());
         // How it was asked, and what else was found, is as it is each time.
         if says_more || !check.asked_with.is_empty() || !check.unlooked.is_empty() || !check.secrets.is_empty() {
             return None;
         }
         // Whatever else it would meet is no program, and nothing that it reads.
-        let says_where = |path: &str| path.starts_with(ENVIRONMENT) || forge::is_configured_by(path);
-        let settings = check.evidence.iter().filter(|file| says_where(&file.path));
-        let settings = settings.map(|file| (file.path.clone(), file.sha256.clone(), file.head.clone()));
-        Some(Self {
-            acts,
-            hosts,
-            writes: BTreeSet::new(),
-            settings: settings.collect(),
-            asker: (check.agent.clone(), check.runner.as_ref().map(|runner| runner.preset.clone())),
-        })
+        let is_bound =
+            |file: &FileEvidence| file.path.starts_with(ENVIRONMENT) || says_where(&found.effects, &file.path);
+        Some(Self::bound(check, (acts, hosts, BTreeSet::new()), is_bound))
+    }
+
+    /// The same bound to files of the evidence, as they are, and to who asks.
+    fn bound(
+        check: &BashCheck,
+        (acts, hosts, writes): (BTreeSet<String>, BTreeSet<(String, String)>, BTreeSet<String>),
+        to: impl Fn(&FileEvidence) -> bool,
+    ) -> Self {
+        let settings = check.evidence.iter().filter(|file| to(file));
+        let settings = settings.map(|file| (file.path.clone(), file.sha256.clone(), file.head.clone())).collect();
+        let asker = (check.agent.clone(), check.runner.as_ref().map(|runner| runner.preset.clone()));
+        Self { acts, hosts, writes, settings, asker }
     }
 
     /// True when a grant of this covers what another command does.
@@ -136,6 +130,12 @@ impl Reach {
         }
         words
     }
+}
+
+/// True for a file that says where one of a command's programs goes.
+fn says_where(effects: &Effects, path: &str) -> bool {
+    let rows = effects.network.iter().filter_map(|used| row(&used.program));
+    rows.flat_map(|row| row.configured_by).any(|name| path.ends_with(name.trim_start_matches('~')))
 }
 
 /// What a request does, where a grant can name it.

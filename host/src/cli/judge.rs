@@ -298,8 +298,7 @@ pub(super) fn decide(taint: &str, with: &With, input: &Input) -> Run {
             };
             let mut value = json!({"command": command, "class": found.class, "decision": judged.decision, "outcome": outcome, "rule": judged.rule, "reason": reason});
             // What a person could let through with others of its kind, where the text says all of that.
-            let kind =
-                found.reaches.as_ref().filter(|_| end == End::Ask).and_then(|reaches| forge::kind_of(&found, reaches));
+            let kind = if end == End::Ask { forge::kind_of(&found) } else { None };
             if let (Some(fields), Some((acts, hosts))) = (value.as_object_mut(), kind) {
                 let hosts: Vec<String> = hosts.into_iter().map(|(_, host)| host).collect();
                 fields.insert("grant".to_owned(), json!({"acts": acts, "hosts": hosts}));

@@ -102,11 +102,10 @@ impl Core {
         };
         // What is said at a forge is another text each time: its kind can be granted where the text itself cannot.
         let found = open.case.classification();
-        let is_of_forge = found.reaches.as_ref().is_some_and(|reaches| forge::kind_of(found, reaches).is_some())
-            && !outage
-            && !chat::card::Room::USUAL.folds(open.check.command.text());
+        let is_of_forge =
+            forge::kind_of(found).is_some() && !outage && !chat::card::Room::USUAL.folds(open.check.command.text());
         let is_grantable = (card.offers_session || is_of_forge) && judged.is_by_table_alone();
-        let reach = || reach(open.case.classification(), &open.check, &card.forecast);
+        let reach = || reach(found, &open.check, &card.forecast);
         let grant = is_grantable.then(reach).flatten();
         let card = Card { grant, ..card };
         let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});

@@ -72,6 +72,7 @@ pub(super) enum Way {
 }
 
 /// The rules of one workspace, and what it has used up.
+#[derive(Clone)]
 pub(super) struct Door {
     pub(super) workspace: WorkspaceName,
     hosts: Vec<Entry>,
@@ -118,19 +119,7 @@ impl Door {
 
     /// The same as it is open to the run of an answer: to the hosts of that answer alone, with a budget of its own within the workspace's.
     pub(super) fn of_answer(&self, answer: Arc<Answer>) -> Self {
-        Self {
-            workspace: self.workspace.clone(),
-            hosts: Vec::new(),
-            settings: self.settings.clone(),
-            events: self.events.clone(),
-            seats: self.seats.clone(),
-            budget: self.budget.clone(),
-            records: self.records.clone(),
-            lookups: self.lookups.clone(),
-            ends: self.ends.clone(),
-            answers: self.answers.clone(),
-            answer: Some(answer),
-        }
+        Self { hosts: Vec::new(), answer: Some(answer), ..self.clone() }
     }
 
     /// Nothing goes through any more, also of what is open.

@@ -81,19 +81,20 @@ pub(super) async fn serve(listener: UnixListener, door: Arc<Door>, seats: Arc<Se
 
 async fn connection(stream: UnixStream, door: Arc<Door>, seat: Seat) {
     let peer = stream.peer_cred().ok().map(|peer| (peer.pid().unwrap_or(0), peer.uid()));
-    let (door, stream) = match tokio::time::timeout(HEAD_TIME, begins(&stream)).await {
-        Ok(Some(mailbox::EGRESS_PRESENTS)) => return presented(stream, &door, peer).await,
-        Ok(Some(mailbox::EGRESS_CONNECTS)) => match of_run(stream, &door, peer).await {
-            Some((door, stream)) => (Arc::new(door), stream),
-            None => return,
-        },
-        Ok(Some(_)) => (door, stream),
-        Ok(None) | Err(_) => return,
+    let first = async |stream: &UnixStream| tokio::time::timeout(HEAD_TIME, begins(stream)).await.ok().flatten();
+    let (door, stream, begins) = match first(&stream).await {
+        Some(mailbox::EGRESS_PRESENTS) => return presented(stream, &door, peer).await,
+        Some(mailbox::EGRESS_CONNECTS) => {
+            let Some((door, stream)) = of_run(stream, &door, peer).await else { return };
+            let begins = first(&stream).await;
+            (Arc::new(door), stream, begins)
+        }
+        begins => (door, stream, begins),
     };
-    match tokio::time::timeout(HEAD_TIME, begins(&stream)).await {
-        Ok(Some(SOCKS)) => socks(stream, door, peer).await,
-        Ok(Some(_)) => http(stream, door, peer, seat).await,
-        Ok(None) | Err(_) => {}
+    match begins {
+        Some(SOCKS) => socks(stream, door, peer).await,
+        Some(_) => http(stream, door, peer, seat).await,
+        None => {}
     }
 }
 

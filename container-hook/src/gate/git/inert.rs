@@ -299,10 +299,19 @@ pub fn steers(name: &str, value: &str) -> bool {
 
 /// Variables by which git connects in another way than its settings say, where something is fetched.
 fn steers_connections(name: &str) -> bool {
+    // By which certificates a host is known changes nothing about which host that is.
+    const HARMLESS: [&str; 8] = [
+        "GIT_SSL_CAINFO",
+        "GIT_SSL_CAPATH",
+        "SSH_AUTH_SOCK",
+        "SSH_AGENT_PID",
+        "SSH_CONNECTION",
+        "SSH_CLIENT",
+        "SSH_TTY",
+        "SSH_ASKPASS",
+    ];
     ["GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_", "SSH_"].iter().any(|start| name.starts_with(start))
-        // By which certificates a host is known changes nothing about which host that is.
-        && !matches!(name, "GIT_SSL_CAINFO" | "GIT_SSL_CAPATH" | "SSH_AUTH_SOCK" | "SSH_AGENT_PID" | "SSH_CONNECTION" | "SSH_CLIENT" | "SSH_TTY" | "SSH_ASKPASS"
-        )
+        && !HARMLESS.contains(&name)
 }
 
 /// What a path leads to. What keeps it from being followed stands against git.

@@ -137,8 +137,8 @@ pub(in crate::programs) fn of(words: &[Option<&str>], folders: Option<&[String]>
     }
     let (sub, rest) = rest.split_first()?;
     let sub = (*sub)?;
-    if matches!((command, sub), ("pr", "checkout" | "co") | ("repo", "clone")) {
-        return fetched(command, rest, folders);
+    if (command, sub) == ("repo", "clone") {
+        return cloned(rest, folders);
     }
     if SHOWS.iter().any(|(name, subs)| *name == command && subs.contains(&sub)) {
         return shown((command, sub), rest, folders);
@@ -338,35 +338,24 @@ fn changed((command, kind): (&str, &str), words: &[Option<&str>], folders: Optio
     Some(reaches)
 }
 
-/// What it has git fetch, and check out.
-fn fetched(command: &str, words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
+/// What it has git clone, without an option of either.
+fn cloned(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     let words: Vec<&str> = words.iter().copied().collect::<Option<_>>()?;
-    let known = if command == "pr" { "-R= --repo= -b= --branch= --detach -f --force" } else { "" };
-    let sorted = Sorted::of(&words, known)?;
-    let sent = || sorted.operands.iter().copied().chain(sorted.values());
-    let operand = sorted.operands.first()?;
-    let is_number = operand.bytes().all(|b| b.is_ascii_digit());
-    let named = match sorted.value(&["-R", "--repo"]).or((command == "repo").then_some(*operand)) {
-        Some(repository) => Some(repository),
-        None => operand.contains("://").then_some(*operand),
+    let sorted = Sorted::of(&words, "")?;
+    let (named, to) = match sorted.operands.as_slice() {
+        [named] => (named, ""),
+        [named, to] => (named, *to),
+        _ => return None,
     };
-    let to = sorted.operands.get(1).copied().unwrap_or_default();
-    let fits = sent().all(is_plain)
-        && super::git::is_new_folder(to)
-        && sorted.operands.len() <= if command == "pr" { 1 } else { 2 };
-    if !fits || command == "pr" && !is_number && !operand.contains("://") && operand.contains(':') {
-        return None;
-    }
-    let place = named.map_or_else(|| api_of("github.com"), |named| repository(named).map(|(place, _)| place))?;
+    (is_plain(named) && is_plain(to) && super::git::is_new_folder(to)).then_some(())?;
+    let (place, _) = repository(named)?;
     let host = match &place {
         Place::Host { host, .. } => host.strip_prefix("api.").unwrap_or(host).to_owned(),
         Place::Remote { .. } => return None,
     };
     let ssh = Place::Host { host: host.clone(), port: 22 };
-    // Out of a request of anybody's.
-    let reaches =
-        Reaches::reads([place, Place::https(host), ssh], FETCH_BYTES).when(super::git::inert(folders?)).bringing();
-    (command == "repo").then_some(reaches)
+    let places = [place, Place::https(host), ssh];
+    Some(Reaches::reads(places, FETCH_BYTES).when(super::git::inert(folders?)).bringing())
 }
 
 const API: &str = "-q= --jq= --paginate --slurp -i --include -X= --method= -H= --header= -t= --template= --cache= --silent --verbose \

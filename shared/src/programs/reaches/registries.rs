@@ -3,9 +3,18 @@
 use super::{Place, Reaches, Sorted, VIEW_BYTES, is_plain};
 use crate::classify::Condition;
 
+/// A package manager.
+struct Manager {
+    program: &'static str,
+    /// Whom it asks without being told otherwise.
+    hosts: &'static [&'static str],
+    /// Files that tell it otherwise, or what to start: in the folder or any above it, and at home.
+    told_by: &'static [&'static str],
+}
+
 /// A subcommand that brings something and runs nothing of it.
 struct Brings {
-    program: &'static str,
+    manager: &'static Manager,
     /// Its first words.
     words: &'static str,
     /// Its options, as [`Sorted`] reads them.
@@ -14,94 +23,49 @@ struct Brings {
     needs: &'static str,
     /// Whether its operands are names of packages; else it has none.
     names: bool,
-    /// Whom it asks without being told otherwise.
-    hosts: &'static [&'static str],
-    /// Files that tell it otherwise, or what to start: in the folder or any above it, and at home.
-    told_by: &'static [&'static str],
     /// Most bytes upwards.
     up_bytes: u64,
 }
 
-const NPM: &[&str] = &["registry.npmjs.org"];
-const PYPI: &[&str] = &["pypi.org", "files.pythonhosted.org"];
-const CRATES: &[&str] = &["index.crates.io", "static.crates.io", "crates.io"];
 /// npm reads its own at every folder above, and starts nothing for these; another registry is another host, which is not reached.
-const NPMRC: &[&str] = &[".npmrc"];
-const PIP_CONF: &[&str] = &[".config/pip/pip.conf", ".pip/pip.conf", "pip.conf"];
-/// Which compiler it asks for its version, which program has a token.
-const CARGO: &[&str] = &[".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
+const NPM: Manager = Manager { program: "npm", hosts: &["registry.npmjs.org"], told_by: &[".npmrc"] };
+const PIP: Manager = Manager {
+    program: "pip",
+    hosts: &["pypi.org", "files.pythonhosted.org"],
+    told_by: &[".config/pip/pip.conf", ".pip/pip.conf", "pip.conf"],
+};
+/// Its files say which compiler it asks for its version, and which program has a token.
+const CARGO: Manager = Manager {
+    program: "cargo",
+    hosts: &["index.crates.io", "static.crates.io", "crates.io"],
+    told_by: &[".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"],
+};
+
+/// One that tells of packages by their names.
+const fn tells(manager: &'static Manager, words: &'static str, options: &'static str) -> Brings {
+    Brings { manager, words, options, needs: "", names: true, up_bytes: VIEW_BYTES }
+}
 
 const TABLE: &[Brings] = &[
+    tells(&NPM, "view", "--json"),
+    tells(&NPM, "search", "--json --long -l --parseable -p"),
     Brings {
-        program: "npm",
-        words: "view",
-        options: "--json",
-        needs: "",
-        names: true,
-        hosts: NPM,
-        told_by: NPMRC,
-        up_bytes: VIEW_BYTES,
-    },
-    Brings {
-        program: "npm",
-        words: "search",
-        options: "--json --long -l --parseable -p",
-        needs: "",
-        names: true,
-        hosts: NPM,
-        told_by: NPMRC,
-        up_bytes: VIEW_BYTES,
-    },
-    Brings {
-        program: "pip",
-        words: "download",
-        options: "--only-binary= --no-deps -d= --dest= -q --quiet -v --verbose --no-cache-dir --python-version= --platform= --abi= \
-            --implementation= --pre --disable-pip-version-check --progress-bar=",
         needs: "--only-binary",
-        names: true,
-        hosts: PYPI,
-        told_by: PIP_CONF,
         up_bytes: 4 * VIEW_BYTES,
+        ..tells(
+            &PIP,
+            "download",
+            "--only-binary= --no-deps -d= --dest= -q --quiet -v --verbose --no-cache-dir --python-version= --platform= --abi= \
+                --implementation= --pre --disable-pip-version-check --progress-bar=",
+        )
     },
+    tells(&PIP, "index versions", "--pre -q --quiet --disable-pip-version-check --json"),
+    tells(&CARGO, "search", "--limit= -q --quiet -v --verbose --color="),
+    tells(&CARGO, "info", "-q --quiet -v --verbose --color="),
     Brings {
-        program: "pip",
-        words: "index versions",
-        options: "--pre -q --quiet --disable-pip-version-check --json",
-        needs: "",
-        names: true,
-        hosts: PYPI,
-        told_by: PIP_CONF,
-        up_bytes: VIEW_BYTES,
-    },
-    Brings {
-        program: "cargo",
-        words: "search",
-        options: "--limit= -q --quiet -v --verbose --color=",
-        needs: "",
-        names: true,
-        hosts: CRATES,
-        told_by: CARGO,
-        up_bytes: VIEW_BYTES,
-    },
-    Brings {
-        program: "cargo",
-        words: "info",
-        options: "-q --quiet -v --verbose --color=",
-        needs: "",
-        names: true,
-        hosts: CRATES,
-        told_by: CARGO,
-        up_bytes: VIEW_BYTES,
-    },
-    Brings {
-        program: "cargo",
-        words: "fetch",
-        options: "--locked --target= -q --quiet -v --verbose --color=",
-        needs: "",
         names: false,
-        hosts: CRATES,
-        told_by: CARGO,
         up_bytes: 4 * VIEW_BYTES,
+        ..tells(&CARGO, "fetch", "--locked --target= -q --quiet -v --verbose --color=")
     },
 ];
 
@@ -128,7 +92,7 @@ pub(in crate::programs) fn of(program: &str, words: &[&str], folders: Option<&[S
     let (program, words) = canonical(program, words);
     let fits = |brings: &&Brings| {
         let first: Vec<&str> = brings.words.split(' ').collect();
-        brings.program == program && words.starts_with(&first)
+        brings.manager.program == program && words.starts_with(&first)
     };
     let brings = TABLE.iter().find(fits)?;
     let rest = words.get(brings.words.split(' ').count()..)?;
@@ -149,11 +113,11 @@ pub(in crate::programs) fn of(program: &str, words: &[&str], folders: Option<&[S
     if !sorted.values().all(is_plain) {
         return None;
     }
-    let names = || brings.told_by.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let names = || brings.manager.told_by.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let mut told: Vec<Condition> =
         folders?.iter().map(|folder| Condition::NoFileAbove { folder: folder.clone(), names: names() }).collect();
     told.push(Condition::NoFileAbove { folder: "~".to_owned(), names: names() });
-    let places = brings.hosts.iter().map(|host| Place::https(*host));
+    let places = brings.manager.hosts.iter().map(|host| Place::https(*host));
     Some(Reaches::reads(places, brings.up_bytes).when(told))
 }
 
