@@ -30,6 +30,8 @@ need zsh zsh
 need faketime faketime
 need firejail firejail
 need podman podman
+need /usr/sbin/sshd openssh-server
+need gh gh
 need chromium chromium
 need runc runc
 need socat socat

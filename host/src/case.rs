@@ -67,11 +67,6 @@ impl Verdict {
         matches!(self.standing, Standing::Caged | Standing::Egress)
     }
 
-    /// True when it has a way out there.
-    pub fn goes_out(&self) -> bool {
-        self.standing == Standing::Egress
-    }
-
     /// The answer that goes out.
     pub fn released(&self) -> Answer {
         if self.let_through { Answer::Allow } else { self.answer }
@@ -192,6 +187,8 @@ pub struct Case {
     instead: Cage,
     /// To where it may go without being asked about.
     egress: BTreeSet<End>,
+    /// To where it goes once it is allowed.
+    way: BTreeSet<End>,
     state: State,
     /// Who lets all run that would be asked about, and under which id, where the inspector is asked first.
     glass: Option<(Person, ApprovalId)>,
@@ -209,6 +206,7 @@ impl Case {
             service: None,
             instead,
             egress: BTreeSet::new(),
+            way: BTreeSet::new(),
             state: State::New,
             glass: None,
         }
@@ -221,9 +219,26 @@ impl Case {
         self
     }
 
-    /// The hosts that it would have a way out to.
-    pub fn egress(&self) -> &BTreeSet<End> {
-        &self.egress
+    /// The same, with the hosts that all of it goes to: once it is allowed it runs with a way out to these.
+    #[must_use]
+    pub fn with_way(mut self, ends: BTreeSet<End>) -> Self {
+        self.way = ends;
+        self
+    }
+
+    /// The hosts that it has a way out to once it is allowed.
+    pub fn way(&self) -> &BTreeSet<End> {
+        &self.way
+    }
+
+    /// The hosts that it has a way out to by a verdict.
+    pub fn egress(&self, verdict: &Verdict) -> &BTreeSet<End> {
+        const NONE: &BTreeSet<End> = &BTreeSet::new();
+        match verdict.answer {
+            Answer::Allow => &self.way,
+            Answer::Deny if verdict.standing == Standing::Egress => &self.egress,
+            Answer::Deny => NONE,
+        }
     }
 
     /// The same, in the folder where it would run.

@@ -158,11 +158,14 @@ impl Way {
     /// Files with what its programs sign in with by themselves, below these home folders, and variables.
     pub fn credentials(&self, homes: &[PathBuf]) -> (Vec<PathBuf>, Vec<&'static str>) {
         let rows = self.given.programs.iter().filter_map(|name| programs::row(name));
+        // As the host writes them: the port where it is not the usual one.
+        let port_of = |host: &String| host.rsplit_once(':').map_or(Some(443), |(_, port)| port.parse().ok());
+        let ports = || self.given.hosts.iter().filter_map(port_of);
         let (mut files, mut variables) = (Vec::new(), Vec::new());
-        for row in rows {
-            let names = row.signs_in.files.iter().filter_map(|name| name.strip_prefix("~/"));
+        for one in rows.flat_map(|row| row.signs_in).filter(|one| one.is_for(ports())) {
+            let names = one.files.iter().filter_map(|name| name.strip_prefix("~/"));
             files.extend(names.flat_map(|name| homes.iter().map(move |home| home.join(name))));
-            variables.extend(row.signs_in.variables);
+            variables.extend(one.variables);
         }
         // One behind a link is another file to whoever hides and shows.
         files.retain(|file| std::fs::canonicalize(file).is_ok_and(|real| real == *file));

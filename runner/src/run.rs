@@ -336,6 +336,8 @@ impl Runner {
         // that run went on.
         hidden.hide.extend(spec.state.iter().cloned());
         hidden.protect.extend(acting.iter().cloned());
+        let (files, variables) = spec.way_out.as_ref().map(|way| way.credentials(&homes(run_as))).unwrap_or_default();
+        hidden.hide.retain(|path| !files.contains(path));
         let roots = Roots {
             cwd: spec.cwd.clone(),
             workspace: workspace.clone(),
@@ -358,7 +360,6 @@ impl Runner {
             Tmp::Named => Lent::of(permit.command().text(), &places, &hidden.own),
             Tmp::Private | Tmp::Shared => Lent::default(),
         };
-        let (files, variables) = spec.way_out.as_ref().map(|way| way.credentials(&homes(run_as))).unwrap_or_default();
         places.read.extend(files.iter().filter_map(|file| file.to_str().map(str::to_owned)));
         let listed = listed(preset, &places, internet)?;
         let scripts = bound_scripts(permit, spec, run_as, alone)?;

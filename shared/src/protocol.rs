@@ -287,8 +287,9 @@ pub struct BashRan {
     pub key_id: Option<String>,
 }
 
-/// What an asker says of a command that it can run with egress: in a sandbox whose only way out leads to the hosts of the answer. Whoever lies
-/// about a remote gains a way to a host that the command does not go to, and that may be read from.
+/// What an asker says of a command that it can run with egress: in a sandbox whose only way out leads to the hosts of the answer, where it
+/// starts nothing but what its text says. Whoever lies about a remote gains a way to a host that the command does not go to, and that may
+/// be read from, or that a person was shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EgressWire {
@@ -310,6 +311,10 @@ pub struct RemoteWire {
     /// Its hosts. At most [`MAX_ENDS`].
     #[serde(deserialize_with = "object::list")]
     pub hosts: Vec<HostWire>,
+    /// For what is written there: the repositories that it is, `host/owner/name`. At most [`MAX_ENDS`]. Nothing where they have no such
+    /// names, or where a plain push would do more than its text says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<String>,
 }
 
 /// A host, with a port.
@@ -334,6 +339,8 @@ impl EgressWire {
                 && remote.remote.len() <= MAX_LABEL_BYTES
                 && remote.hosts.len() <= MAX_ENDS
                 && remote.hosts.iter().all(|host| host.host.len() <= MAX_LABEL_BYTES)
+                && remote.repositories.len() <= MAX_ENDS
+                && remote.repositories.iter().all(|name| name.len() <= MAX_LABEL_BYTES)
         };
         self.form.len() <= 64 && self.remotes.len() <= MAX_REMOTES && self.remotes.iter().all(fits)
     }
@@ -1030,8 +1037,8 @@ pub struct Response {
     /// On a denial: the command may run in the cage instead, by an asker that said it can.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cage: bool,
-    /// With `cage`: the hosts to which it has a way out there, and how many bytes may go to all of them and come from them. Nothing for
-    /// none.
+    /// With `cage`, or with an allow of what the asker can run so: the hosts to which it has a way out, and how many bytes may go to all of
+    /// them and come from them. Nothing for none.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "object::list")]
     pub egress: Vec<EgressEnd>,
     /// Ed25519 over [`crate::seal::response_bytes`], in hexadecimal digits.

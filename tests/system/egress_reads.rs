@@ -52,7 +52,7 @@ impl Drop for Outside {
     }
 }
 
-fn run(command: &mut Command) {
+pub(super) fn run(command: &mut Command) {
     Output::of(command, b"").expect(0);
 }
 
@@ -82,7 +82,7 @@ impl Outside {
         fs::write(outside.join("hosts"), format!("127.0.0.1 localhost {FORGE} {OTHER}\n")).unwrap();
         fs::write(files.join("page"), "a page\n").unwrap();
         fs::write(files.join("secret"), "not to be seen\n").unwrap();
-        certificate(&outside);
+        certificate(&outside, &[FORGE, OTHER]);
         repository(&outside, &files.join("r.git"));
         fs::write(outside.join("server.py"), SERVER).unwrap();
         let mut server = Command::new("python3");
@@ -170,12 +170,13 @@ fn apart(site: &Site, command: &Command, is_inside: bool) -> Command {
     wrapped
 }
 
-/// An authority, and a certificate of its for both names.
-fn certificate(folder: &Path) {
+/// An authority, and a certificate of its for these names.
+pub(super) fn certificate(folder: &Path, names: &[&str]) {
+    let names = names.iter().map(|name| format!("DNS:{name}")).collect::<Vec<_>>().join(",");
     let script = format!(
         "cd {}; openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=tests
         openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout own.key -out own.csr -subj /CN={FORGE}
-        printf 'subjectAltName=DNS:{FORGE},DNS:{OTHER}' > names
+        printf 'subjectAltName={names}' > names
         openssl x509 -req -in own.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out own.pem -days 2 -extfile names
         cat own.pem own.key > both.pem; cat /etc/ssl/certs/ca-certificates.crt ca.pem > bundle.pem",
         folder.display()

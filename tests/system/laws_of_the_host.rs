@@ -136,6 +136,7 @@ fn card(id: &ApprovalId, expires_boot_ms: u64) -> Card {
         also: Vec::new(),
         demands: Demands::default(),
         grant: None,
+        way: Vec::new(),
         forecast: bashgate::approval::Forecast::default(),
     }
 }

@@ -21,6 +21,7 @@ mod corpus;
 mod demo;
 mod documents;
 mod egress;
+mod egress_clients;
 mod egress_reads;
 mod faults_of_hook;
 mod faults_of_host;

@@ -1,6 +1,6 @@
-//! Which commands can run with a way out to the hosts that they name, instead of being asked about, see `bashgate-run exec --cage --egress`.
-//! Here stands what only the container can tell: that the host's way out is there, that the command starts nothing but itself, and where
-//! the remotes lie that it names.
+//! Which commands can run with a way out to the hosts that they name, see `bashgate-run exec --cage --egress`: instead of being asked about
+//! where they only read, and as soon as they are allowed where they write. Here stands what only the container can tell: that the host's
+//! way out is there, that the command starts nothing but itself, and where the remotes lie that it names.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use bashgate_shared::cage;
 use bashgate_shared::classify::{Classification, Decided};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
-use bashgate_shared::programs::reaches::{Place, address_of, is_plain};
+use bashgate_shared::programs::reaches::{Place, Target, address_of, is_plain, repository_of};
 use bashgate_shared::protocol::{EgressWire, HostWire, MAX_ENDS, MAX_REMOTES, RemoteWire, RequestId};
 
 use super::cage::named;
@@ -26,7 +26,7 @@ pub struct WithEgress {
     pub wire: EgressWire,
 }
 
-/// The form of a command that only reads, where the container has the host's way out and nothing here has it do more than its text says. The
+/// The form of a command, where the container has the host's way out and nothing here has it do more than its text says. The
 /// caller has looked whether the agent can run another text at all.
 pub fn of(
     command: &CommandLine,
@@ -39,11 +39,21 @@ pub fn of(
     let reaches = found.reaches.as_ref()?;
     config.egress.join(mailbox::EGRESS_SOCKET).symlink_metadata().ok()?;
     starts_nothing(found, cwd, config, setup).then_some(())?;
+    let look = |folder: &str, remote: &str| Told::of(&conditions::place(folder, cwd)?, remote);
     let mut remotes = Vec::new();
     for place in &reaches.places {
         if let Place::Remote { folder, remote } = place {
-            let hosts = hosts_of(&conditions::place(folder, cwd)?, remote)?;
-            remotes.push(RemoteWire { folder: folder.clone(), remote: remote.clone(), hosts });
+            let Told { hosts, repositories } = look(folder, remote)?;
+            let repositories = if reaches.only_reads() { Vec::new() } else { repositories };
+            remotes.push(RemoteWire { folder: folder.clone(), remote: remote.clone(), hosts, repositories });
+        }
+    }
+    // What is written to by the folder alone; where nobody can say what that is, it is asked about each time.
+    for target in &reaches.targets {
+        let Target::Remote { folder, remote } = target else { continue };
+        let is_told = remotes.iter().any(|told| told.folder == *folder && told.remote == *remote);
+        if let Some(Told { hosts, repositories }) = look(folder, remote).filter(|_| !is_told) {
+            remotes.push(RemoteWire { folder: folder.clone(), remote: remote.clone(), hosts, repositories });
         }
     }
     let runner = config.cage_runner.as_ref()?;
@@ -52,44 +62,76 @@ pub fn of(
     (wire.remotes.len() <= MAX_REMOTES).then_some(WithEgress { form, wire })
 }
 
-/// True for a command that only reads, and where nothing here has it do more than its text says: all that would be looked at if it were local,
-/// and what its own row asks for.
+/// True for a command that reaches hosts, and where nothing here has it do more than its text says: all that would be looked at if it were
+/// local, and what its own row asks for.
 pub fn starts_nothing(found: &Classification, cwd: &Path, config: &Config, setup: ShellSetup<'_>) -> bool {
-    let Some(reaches) = found.reaches.as_ref().filter(|reaches| reaches.only_reads() && !reaches.places.is_empty())
-    else {
-        return false;
-    };
+    let Some(reaches) = found.reaches.as_ref().filter(|reaches| !reaches.places.is_empty()) else { return false };
     let mut local = Classification { decided: Decided::LocalIf, ..found.clone() };
     local.conditions.extend(reaches.conditions.iter().cloned());
     conditions::check(&local, cwd, &config.protected(), setup).is_clear()
 }
 
-/// The hosts of a repository's remote: of all of them where git chooses one, or is told to take all. `None` where one is at no host, or the
-/// settings are not understood.
-fn hosts_of(folder: &Path, remote: &str) -> Option<Vec<HostWire>> {
+/// What a repository says of a remote: of all of them where git chooses one, or is told to take all.
+struct Told {
+    hosts: Vec<HostWire>,
+    /// What is there, see [`RemoteWire`].
+    repositories: Vec<String>,
+}
+
+impl Told {
+    /// `None` where one is at no host, or the settings are not understood.
+    fn of(folder: &Path, remote: &str) -> Option<Self> {
+        let settings = settings_of(folder)?;
+        let part = |key: &str, end: &str| {
+            key.strip_prefix("remote.").and_then(|rest| rest.strip_suffix(end)).map(str::to_owned)
+        };
+        let named: Vec<(String, &str)> =
+            settings.iter().filter_map(|one| Some((part(&one.key, ".url")?, one.value.as_str()))).collect();
+        let is_any = matches!(remote, "" | "*");
+        let mut addresses: BTreeSet<&str> =
+            named.iter().filter(|(name, _)| is_any || name == remote).map(|(_, address)| *address).collect();
+        // The one that git chooses may be said by its address.
+        let chooses = |key: &str| {
+            key == "remote.pushdefault"
+                || key.starts_with("branch.") && (key.ends_with(".remote") || key.ends_with(".pushremote"))
+        };
+        if remote.is_empty() {
+            let chosen = settings.iter().filter(|one| chooses(&one.key)).map(|one| one.value.as_str());
+            addresses.extend(chosen.filter(|value| *value != "." && named.iter().all(|(name, _)| name != value)));
+        }
+        let (mut hosts, mut repositories) = (BTreeSet::new(), Some(BTreeSet::new()));
+        for address in addresses {
+            // It is sent, as the words of a command are.
+            match address_of(address).filter(|_| is_plain(address))? {
+                Place::Host { host, port } => drop(hosts.insert(HostWire { host, port })),
+                Place::Remote { .. } => return None,
+            }
+            repositories = repositories.zip(repository_of(address)).map(|(mut all, one)| {
+                all.insert(one);
+                all
+            });
+        }
+        // By these a push that says nothing of it goes over what is there.
+        let is_said = !settings.iter().any(|one| part(&one.key, ".push").or(part(&one.key, ".mirror")).is_some());
+        let repositories: Vec<String> = repositories.filter(|_| is_said).into_iter().flatten().collect();
+        let fits = !hosts.is_empty() && hosts.len() <= MAX_ENDS && repositories.len() <= MAX_ENDS;
+        fits.then(|| Self { hosts: hosts.into_iter().collect(), repositories })
+    }
+}
+
+/// All settings of git's there.
+fn settings_of(folder: &Path) -> Option<Vec<git::config::Setting>> {
     let repositories = git::repositories(folder).ok()?;
     let files = repositories.iter().flat_map(git::Repository::files).chain(git::files_outside());
-    let mut hosts = BTreeSet::new();
+    let mut all = Vec::new();
     for file in files {
-        let text = match git::read_text(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+        match git::read_text(&file) {
+            Ok(text) => all.extend(git::config::read(&text)?),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(_) => return None,
-        };
-        for setting in git::config::read(&text)? {
-            let Some(name) = setting.key.strip_prefix("remote.").and_then(|rest| rest.strip_suffix(".url")) else {
-                continue;
-            };
-            if matches!(remote, "" | "*") || name == remote {
-                // It is sent, as the words of a command are.
-                match address_of(&setting.value).filter(|_| is_plain(&setting.value))? {
-                    Place::Host { host, port } => drop(hosts.insert(HostWire { host, port })),
-                    Place::Remote { .. } => return None,
-                }
-            }
         }
     }
-    (!hosts.is_empty() && hosts.len() <= MAX_ENDS).then(|| hosts.into_iter().collect())
+    Some(all)
 }
 
 #[cfg(test)]
@@ -105,19 +147,46 @@ mod tests {
         std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         let with = |config: &str| std::fs::write(git.join("config"), config).unwrap();
         let hosts = |remote: &str| {
-            hosts_of(folder.path(), remote)
-                .map(|hosts| hosts.into_iter().map(|h| format!("{}:{}", h.host, h.port)).collect::<Vec<_>>())
+            Told::of(folder.path(), remote)
+                .map(|told| told.hosts.into_iter().map(|h| format!("{}:{}", h.host, h.port)).collect::<Vec<_>>())
         };
+        let repositories = |remote: &str| Told::of(folder.path(), remote).map(|told| told.repositories);
         with("[remote \"origin\"]\n\turl = git@a.example:o/r\n[remote \"fork\"]\n\turl = https://b.example/o/r.git\n");
         assert_eq!(hosts("origin"), Some(vec!["a.example:22".to_owned()]));
         assert_eq!(hosts("fork"), Some(vec!["b.example:443".to_owned()]));
         assert_eq!(hosts(""), Some(vec!["a.example:22".to_owned(), "b.example:443".to_owned()]));
         assert_eq!(hosts("none"), None);
+        assert_eq!(repositories("origin"), Some(vec!["a.example/o/r".to_owned()]));
+        assert_eq!(repositories("*"), Some(vec!["a.example/o/r".to_owned(), "b.example/o/r".to_owned()]));
         for config in
             ["[remote \"origin\"]\n\turl = /srv/r\n", "[remote \"origin\"]\n\turl = ext::sh -c x\n", "", "[remote"]
         {
             with(config);
             assert_eq!(hosts("origin"), None, "{config}");
+        }
+        let origin = "[remote \"origin\"]\n\turl = git@a.example:o/r\n";
+        // The one that git chooses may be another than all that have names.
+        for chosen in [
+            "[branch \"main\"]\n\tpushRemote = git@c.example:x/y\n",
+            "[branch \"main\"]\n\tremote = git@c.example:x/y\n",
+            "[remote]\n\tpushDefault = git@c.example:x/y\n",
+        ] {
+            with(&format!("{origin}{chosen}"));
+            assert_eq!(
+                repositories(""),
+                Some(vec!["a.example/o/r".to_owned(), "c.example/x/y".to_owned()]),
+                "{chosen}"
+            );
+            assert_eq!(hosts("origin"), Some(vec!["a.example:22".to_owned()]), "{chosen}");
+        }
+        with(&format!("{origin}[branch \"main\"]\n\tremote = nowhere\n"));
+        assert_eq!(hosts(""), None, "no remote and no address");
+        with(&format!("{origin}[branch \"main\"]\n\tremote = origin\n"));
+        assert_eq!(hosts(""), Some(vec!["a.example:22".to_owned()]));
+        // What a plain push does there is more than a push.
+        for more in ["\tmirror = true\n", "\tpush = +refs/heads/*:refs/heads/*\n"] {
+            with(&format!("{origin}{more}"));
+            assert_eq!(repositories("origin"), Some(Vec::new()), "{more}");
         }
     }
 }

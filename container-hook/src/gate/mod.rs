@@ -519,19 +519,21 @@ impl HostRequest {
         let answered = ask::ask(config, &self.id, &self.bytes);
         match self.about {
             About::Command { why_asked, form, outward, refused, bound } => {
+                let is_approved = answered.as_ref().is_ok_and(ask::is_allowed);
                 // What was asked about without a way out runs without one, whatever the answer says.
-                let form = match &answered {
-                    Ok(response) if !response.egress.is_empty() => outward.or(form),
-                    _ => form,
-                };
-                let decision = match (answered, form) {
-                    (Ok(response), Some(form)) if response.cage && !ask::is_allowed(&response) => {
+                let outward = outward.filter(|_| answered.as_ref().is_ok_and(|response| !response.egress.is_empty()));
+                let decision = match (answered, outward, form) {
+                    // What may be done as it is may be done where it reaches its own hosts alone.
+                    (Ok(_), Some(form), _) if is_approved => HookDecision::Cage { form },
+                    (Ok(response), Some(form), _) | (Ok(response), None, Some(form))
+                        if response.cage && !is_approved =>
+                    {
                         HookDecision::Cage { form }
                     }
-                    (answered, _) => decision_of(answered, Some(&why_asked), config),
+                    (answered, ..) => decision_of(answered, Some(&why_asked), config),
                 };
                 let decision = match (decision, bound.changed()) {
-                    (HookDecision::Allow(LetThroughBy::Host), Some(file)) => HookDecision::deny(format!(
+                    (_, Some(file)) if is_approved => HookDecision::deny(format!(
                         "{file} was changed while the command was being decided; run it again, so that it is decided with what \
                          the file says now"
                     )),

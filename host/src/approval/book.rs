@@ -603,6 +603,7 @@ mod tests {
             also: Vec::new(),
             demands: super::super::Demands::default(),
             grant: None,
+            way: Vec::new(),
             forecast: crate::approval::Forecast::default(),
         }
     }

@@ -10,8 +10,9 @@ use bashgate_shared::programs::{Request, row};
 use bashgate_shared::protocol::{BashCheck, ENVIRONMENT, FileEvidence};
 use serde::{Deserialize, Serialize};
 
-use super::forge;
 use super::pending::Forecast;
+use super::writes;
+use crate::policy::egress;
 
 /// The usual and the longest life of a grant, in minutes.
 pub const USUAL_MINUTES: u64 = 30;
@@ -39,7 +40,7 @@ impl Reach {
     /// What a command does, or `None` where text and bound files do not say all of it.
     pub fn of(found: &Classification, check: &BashCheck, forecast: &Forecast) -> Option<Self> {
         let effects = &found.effects;
-        if let Some(reach) = Self::of_forge(found, check) {
+        if let Some(reach) = Self::of_writes(found, check) {
             return Some(reach);
         }
         if !found.understood || effects.network.is_empty() || !forecast.is_determined(found) {
@@ -76,17 +77,20 @@ impl Reach {
         Some(Self::bound(check, (acts, hosts, writes), |file| !is_sent(&file.path)))
     }
 
-    /// What a command writes at a forge by the forge's own program, see [`forge::kind_of`].
-    fn of_forge(found: &Classification, check: &BashCheck) -> Option<Self> {
-        let (acts, hosts) = forge::kind_of(found)?;
+    /// What a command writes to repositories, see [`writes::kind_of`].
+    pub fn of_writes(found: &Classification, check: &BashCheck) -> Option<Self> {
+        let remotes = check.egress.as_ref().map(|told| egress::remotes(&told.remotes)).unwrap_or_default();
+        let (acts, hosts) = writes::kind_of(found, &remotes)?;
         let says_more = !(check.leads_to.is_empty() && check.brings.is_empty() && check.unproven.is_empty());
         // How it was asked, and what else was found, is as it is each time.
         if says_more || !check.asked_with.is_empty() || !check.unlooked.is_empty() || !check.secrets.is_empty() {
             return None;
         }
-        // Whatever else it would meet is no program, and nothing that it reads.
-        let is_bound =
-            |file: &FileEvidence| file.path.starts_with(ENVIRONMENT) || says_where(&found.effects, &file.path);
+        // Whatever else it would meet is no program, and nothing that it reads. Where the asker has looked at all that could lead it
+        // elsewhere, and says where it goes, that is what counts.
+        let is_bound = |file: &FileEvidence| {
+            file.path.starts_with(ENVIRONMENT) || check.egress.is_none() && says_where(&found.effects, &file.path)
+        };
         Some(Self::bound(check, (acts, hosts, BTreeSet::new()), is_bound))
     }
 

@@ -2,9 +2,9 @@
 
 mod book;
 pub mod codes;
-pub mod forge;
 mod grant;
 mod pending;
+pub mod writes;
 
 pub use book::{Ahead, AnswerError, Book, CaseId, Full, GO_ON_MS, Given, OVERRULE_MS, Overruled, STAY_MS, Second};
 pub use grant::{MOST_MINUTES, Reach, USUAL_MINUTES};

@@ -164,6 +164,9 @@ pub struct Card {
     /// What a grant from it would cover, where one is offered.
     #[serde(default)]
     pub grant: Option<Reach>,
+    /// The hosts that it has a way out to once it is allowed, where it runs with one of its own.
+    #[serde(default)]
+    pub way: Vec<String>,
     /// Other commands that wait for the same answer about the inspector, as far as there is room for them.
     #[serde(default)]
     pub also: Vec<String>,

@@ -84,6 +84,11 @@ pub fn parts(card: &Card, room: Room) -> Parts {
     }
     about.push_str(&format!("  class {}, taint {}", card.class, card.taint));
     forecast(card, whole, &mut about);
+    if !card.way.is_empty() {
+        // Where it goes is never masked.
+        let hosts: Vec<String> = card.way.iter().map(|host| in_list(&one_line(host, 260))).collect();
+        about.push_str(&format!("\n  runs in the cage, with a way out to {} alone", hosts.join(", ")));
+    }
     causes(&card.causes, &mut about);
     if let Some(advice) = &card.advice {
         about.push_str(&format!("\n  {}", one_line(advice, 500)));
@@ -523,6 +528,7 @@ pub(crate) mod tests {
             also: Vec::new(),
             demands: crate::approval::Demands::default(),
             grant: None,
+            way: Vec::new(),
             forecast: Forecast::default(),
         }
     }

@@ -7,13 +7,13 @@ use bashgate_shared::cage as shared_cage;
 use bashgate_shared::classify::{self as shared, Classification, Surroundings};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::own::{OwnPrograms, ProgramsFile};
-use bashgate_shared::programs::reaches::Place;
+use bashgate_shared::programs::reaches::{Place, Reaches, Target};
 use bashgate_shared::say;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Failure, Run};
-use crate::approval::forge;
+use crate::approval::writes;
 use crate::egress::hosts::Entry;
 use crate::inspector::{Brief, offline};
 use crate::policy::cage::{self, Cage};
@@ -258,12 +258,32 @@ pub(super) struct With {
     #[arg(long)]
     cage: bool,
     /// With egress for what only reads from hosts that may be read from: `outcome` is then also `egress`, and `hosts` says to where. A
-    /// remote of git (`origin`) counts as one of them
+    /// remote of git (`origin`) counts as one of them, and as a repository of that name
     #[arg(long)]
     egress: bool,
     /// A host that may be read from, besides the registries of packages; `github.com` stands for all of that forge. May be repeated
     #[arg(long, value_name = "HOST", requires = "egress", value_parser = |text: &str| Entry::try_from(text.to_owned()))]
     read_host: Vec<Entry>,
+}
+
+/// What a dry run takes for the remotes that a command names, since only the folder tells: each is at the first host that may be read from, and
+/// a repository that is called like it.
+fn supposed(reaches: &Reaches, at: Option<&egress::End>) -> Vec<((String, String), egress::Remote)> {
+    let Some(at) = at else { return Vec::new() };
+    let places = reaches.places.iter().filter_map(|place| match place {
+        Place::Remote { folder, remote } => Some((folder, remote)),
+        Place::Host { .. } => None,
+    });
+    let targets = reaches.targets.iter().filter_map(|target| match target {
+        Target::Remote { folder, remote } => Some((folder, remote)),
+        Target::Named(_) => None,
+    });
+    let remote = |(folder, remote): (&String, &String)| {
+        let name = if matches!(remote.as_str(), "" | "*") { "origin" } else { remote };
+        let told = egress::Remote { ends: [at.clone()].into(), repositories: [name.to_owned()].into() };
+        ((folder.clone(), remote.clone()), told)
+    };
+    places.chain(targets).map(remote).collect()
 }
 
 pub(super) fn decide(taint: &str, with: &With, input: &Input) -> Run {
@@ -278,15 +298,8 @@ pub(super) fn decide(taint: &str, with: &With, input: &Input) -> Run {
             // Where its remotes lie only the folder tells.
             let places = found.reaches.iter().flat_map(|reaches| &reaches.places);
             let named = with.read_host.first().map(|host| (host.to_string(), 443));
-            let remotes: Remotes = places
-                .clone()
-                .filter_map(|place| match place {
-                    Place::Remote { folder, remote } => {
-                        Some(((folder.clone(), remote.clone()), [named.clone()?].into()))
-                    }
-                    Place::Host { .. } => None,
-                })
-                .collect();
+            let supposed = |reaches| supposed(reaches, named.as_ref());
+            let remotes: Remotes = found.reaches.iter().flat_map(supposed).collect();
             let instead = Instead { cage, egress: (with.egress && is_inside).then_some((&read_hosts, &remotes)) };
             let (judged, end, finding) = end_of(&policy, instead, taint, &found, line.text().into(), |judged| {
                 offline::inspect(&Brief::new(command, None, &found, judged.taint, &[], &[]))
@@ -298,7 +311,7 @@ pub(super) fn decide(taint: &str, with: &With, input: &Input) -> Run {
             };
             let mut value = json!({"command": command, "class": found.class, "decision": judged.decision, "outcome": outcome, "rule": judged.rule, "reason": reason});
             // What a person could let through with others of its kind, where the text says all of that.
-            let kind = if end == End::Ask { forge::kind_of(&found) } else { None };
+            let kind = if end == End::Ask { writes::kind_of(&found, &remotes) } else { None };
             if let (Some(fields), Some((acts, hosts))) = (value.as_object_mut(), kind) {
                 let hosts: Vec<String> = hosts.into_iter().map(|(_, host)| host).collect();
                 fields.insert("grant".to_owned(), json!({"acts": acts, "hosts": hosts}));

@@ -9,7 +9,6 @@ use serde_json::json;
 use super::cases::Open;
 use super::core::Core;
 use super::{After, CaseId};
-use crate::approval::forge;
 use crate::approval::{ApprovalId, Card, Demands, Forecast, OVERRULE_MS, Reach};
 use crate::audit::RecordKind;
 use crate::case;
@@ -18,6 +17,7 @@ use crate::chat::notice::{Became, one_line};
 use crate::clock;
 use crate::fault;
 use crate::policy::Judged;
+use crate::policy::egress;
 use crate::policy::risk::Matter;
 use crate::store::Write;
 
@@ -100,11 +100,12 @@ impl Core {
             demands: self.demands(judged, outage),
             ..shown
         };
-        // What is said at a forge is another text each time: its kind can be granted where the text itself cannot.
+        // What is said at a forge, or pushed, is another thing each time: its kind can be granted where the text itself cannot.
         let found = open.case.classification();
-        let is_of_forge =
-            forge::kind_of(found).is_some() && !outage && !chat::card::Room::USUAL.folds(open.check.command.text());
-        let is_grantable = (card.offers_session || is_of_forge) && judged.is_by_table_alone();
+        let is_kind = !outage
+            && !chat::card::Room::USUAL.folds(open.check.command.text())
+            && Reach::of_writes(found, &open.check).is_some();
+        let is_grantable = (card.offers_session || is_kind) && judged.is_by_table_alone();
         let reach = || reach(found, &open.check, &card.forecast);
         let grant = is_grantable.then(reach).flatten();
         let card = Card { grant, ..card };
@@ -209,6 +210,7 @@ impl Core {
             also: Vec::new(),
             demands: Demands::default(),
             grant: None,
+            way: open.case.way().iter().map(egress::written).collect(),
             forecast,
         })
     }

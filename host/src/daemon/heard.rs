@@ -354,6 +354,7 @@ fn test_card(settings: &Settings, id: ApprovalId, expires_boot_ms: u64) -> Optio
         also: Vec::new(),
         demands: Demands::default(),
         grant: None,
+        way: Vec::new(),
         forecast: Forecast::default(),
     })
 }

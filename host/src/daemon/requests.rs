@@ -248,7 +248,8 @@ impl Core {
             return self.reject(&workspace, request_id, Some(digest), why, since);
         }
         let cwd = check.cwd.clone().unwrap_or_default();
-        let evidence = (&check.evidence, check.says(), check.other_shell, &check.script);
+        let leads_to = check.egress.as_ref().map(|told| &told.remotes);
+        let evidence = (&check.evidence, check.says(), check.other_shell, &check.script, leads_to);
         let evidence = serde_json::to_string(&evidence).unwrap_or_default();
         // What one agent, or one sandbox, was given, no other one has.
         // And a call of a tool is no command that reads the same.
@@ -284,6 +285,7 @@ impl Core {
         let judged = policy::judge(&self.config.policy, seen.taint, &found, asked);
         let questioned = judged.decision > Decision::Allow;
         let ends = self.readable(&workspace, &judged, &found, asked, &check);
+        let way = self.way_of(&found, &check);
         let now = clock::now();
         let pass = if questioned { self.book.take_pass(&key, now) } else { None };
         let pass = pass.map(|(by, id)| (case::Pass::Request(by), id));
@@ -299,6 +301,7 @@ impl Core {
             read_alone,
             case: Case::new(found, text, instead)
                 .with_egress(ends)
+                .with_way(way)
                 .in_folder(check.cwd.clone())
                 .by_runner(by_runner)
                 .of_script(script)
@@ -323,6 +326,15 @@ impl Core {
         self.step(id, case::Event::Opened { pass, held_before });
     }
 
+    /// The hosts that a command goes to, where it can run with a way out to just these once it is allowed.
+    fn way_of(&self, found: &Classification, check: &BashCheck) -> BTreeSet<End> {
+        let (Some(told), Some(reaches)) = (&check.egress, &found.reaches) else { return BTreeSet::new() };
+        if self.config.egress.is_none() || !runs_in_cage(check) {
+            return BTreeSet::new();
+        }
+        egress::ends(reaches, &egress::remotes(&told.remotes)).unwrap_or_default()
+    }
+
     /// The hosts that a command goes to which needs nobody's word for that: it only reads, its asker can run it so, and what such commands may
     /// send in an hour is not used up.
     fn readable(
@@ -336,8 +348,7 @@ impl Core {
         let (Some(reads), Some(said)) = (&self.config.reads, &check.egress) else { return BTreeSet::new() };
         let is_question = matches!(judged.decision, Decision::Inspect | Decision::AskHuman);
         let has_doubts = !(check.unproven.is_empty() && check.secrets.is_empty() && check.brings.is_empty());
-        let is_caged = check.caged_form.is_some() && check.tool.is_none() && check.script.is_none();
-        if !is_question || has_doubts || !is_caged || check.command.text().len() > MAX_CAGED_BYTES {
+        if !is_question || has_doubts || !runs_in_cage(check) {
             return BTreeSet::new();
         }
         let from = (&reads.hosts, &egress::remotes(&said.remotes));
@@ -545,4 +556,10 @@ fn weigh_evidence(found: &mut Classification, check: &BashCheck) -> Option<Box<R
         found.decided = Decided::Host;
     }
     read_alone
+}
+
+/// True for a command that its asker can run in the cage.
+fn runs_in_cage(check: &BashCheck) -> bool {
+    let is_command = check.tool.is_none() && check.script.is_none();
+    check.caged_form.is_some() && is_command && check.command.text().len() <= MAX_CAGED_BYTES
 }

@@ -232,11 +232,7 @@ impl Core {
             approval: open.approval.as_ref().map(ToString::to_string),
             can_cage: check.caged_form.is_some(),
             caged: verdict.is_caged(),
-            egress: if verdict.goes_out() {
-                open.case.egress().iter().map(egress::written).collect()
-            } else {
-                Vec::new()
-            },
+            egress: open.case.egress(verdict).iter().map(egress::written).collect(),
             remotes: check.egress.as_ref().map(|egress| egress.remotes.clone()),
             let_through: verdict.let_through,
             would_ask: verdict.standing == Standing::WouldAsk,
@@ -292,15 +288,16 @@ impl Core {
 
     /// Where the command may go that an answer is about, which is ready for its run from now on.
     fn given(&self, open: &Open, verdict: &Verdict) -> Vec<EgressEnd> {
-        if !verdict.goes_out() {
+        let goes_to = open.case.egress(verdict);
+        if goes_to.is_empty() {
             return Vec::new();
         }
         let found = open.case.classification();
         let up_bytes = found.reaches.as_ref().map_or(0, |reaches| reaches.up_bytes);
         let end = |(host, port): &End| EgressEnd { host: host.clone(), port: *port, up_bytes, down_bytes: MOST_DOWN };
-        let ends: Vec<EgressEnd> = open.case.egress().iter().map(end).collect();
-        let ports = || open.case.egress().iter().map(|(_, port)| *port);
-        let signs_in = |name: &&String| row(name).is_some_and(|row| row.signs_in.is_for(ports()));
+        let ends: Vec<EgressEnd> = goes_to.iter().map(end).collect();
+        let ports = || goes_to.iter().map(|(_, port)| *port);
+        let signs_in = |name: &&String| row(name).is_some_and(|row| row.signs_in.iter().any(|one| one.is_for(ports())));
         let programs = found.effects.programs.iter().filter(signs_in).cloned().collect();
         let command = open.check.command.text();
         let is_ready = self.way_out.put(&open.workspace, &open.request_id, command, &ends, programs);

@@ -1,11 +1,11 @@
-//! When a question about the network is replaced by a run with egress: a sandbox whose only way out leads to the hosts that the command
-//! names. For what only reads, and from hosts that the operator lets agents read from.
+//! Egress: a run in a sandbox whose only way out leads to the hosts that the command names. It replaces the question for what only reads,
+//! from hosts that the operator lets agents read from; what is allowed otherwise runs so, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bashgate_shared::classify::Classification;
 use bashgate_shared::programs::reaches::{Place, Reaches};
-use bashgate_shared::protocol::RemoteWire;
+use bashgate_shared::protocol::{MAX_ENDS, RemoteWire};
 
 use super::{Asked, Judged, Policy, cage};
 use crate::egress::hosts::{Entry, Host, allow};
@@ -77,15 +77,25 @@ pub fn written((host, port): &End) -> String {
 /// What the container says of remotes, as it is judged by.
 pub fn remotes(told: &[RemoteWire]) -> Remotes {
     let mut remotes = Remotes::new();
-    for RemoteWire { folder, remote, hosts } in told {
-        let ends = hosts.iter().map(|end| (end.host.to_ascii_lowercase(), end.port));
-        remotes.entry((folder.clone(), remote.clone())).or_default().extend(ends);
+    for RemoteWire { folder, remote, hosts, repositories } in told {
+        let found = remotes.entry((folder.clone(), remote.clone())).or_default();
+        found.ends.extend(hosts.iter().map(|end| (end.host.to_ascii_lowercase(), end.port)));
+        found.repositories.extend(repositories.iter().cloned());
     }
     remotes
 }
 
-/// Where the remotes of repositories lie, as the container says: folder and name, with hosts and ports.
-pub type Remotes = BTreeMap<(String, String), BTreeSet<End>>;
+/// Where the remotes of repositories lie, as the container says, by folder and name.
+pub type Remotes = BTreeMap<(String, String), Remote>;
+
+/// What is said of one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remote {
+    /// Its hosts and ports.
+    pub ends: BTreeSet<End>,
+    /// The repositories that it is, `host/owner/name`; nothing where nobody can say.
+    pub repositories: BTreeSet<String>,
+}
 
 /// The hosts that a command goes to, where nobody has to be asked about it: it only reads, and from these hosts anybody may. Of a remote
 /// whose address nobody has told the question stays.
@@ -102,19 +112,19 @@ pub fn hosts<'a>(
     ends.iter().all(|(host, port)| read.have(host, *port)).then_some(ends)
 }
 
-/// The ends of all that it reaches, where all of them are known.
+/// The ends of all that it reaches, where all of them are known, and not more than an answer can name.
 pub fn ends(reaches: &Reaches, remotes: &Remotes) -> Option<BTreeSet<End>> {
     let mut ends = BTreeSet::new();
     for place in &reaches.places {
         match place {
             Place::Host { host, port } => drop(ends.insert((host.clone(), *port))),
             Place::Remote { folder, remote } => {
-                let told = remotes.get(&(folder.clone(), remote.clone())).filter(|told| !told.is_empty())?;
-                ends.extend(told.iter().cloned());
+                let told = remotes.get(&(folder.clone(), remote.clone())).filter(|told| !told.ends.is_empty())?;
+                ends.extend(told.ends.iter().cloned());
             }
         }
     }
-    (!ends.is_empty()).then_some(ends)
+    (1..=MAX_ENDS).contains(&ends.len()).then_some(ends)
 }
 
 /// True where the question is about the network and about nothing else.
@@ -222,7 +232,10 @@ mod tests {
 
     #[test]
     fn a_remote_counts_by_what_the_container_says_of_it() {
-        let at = |host: &str| Remotes::from([((".".to_owned(), "origin".to_owned()), [(host.to_owned(), 22)].into())]);
+        let at = |host: &str| {
+            let remote = Remote { ends: [(host.to_owned(), 22)].into(), repositories: BTreeSet::new() };
+            Remotes::from([((".".to_owned(), "origin".to_owned()), remote)])
+        };
         let of = |command: &str, remotes: &Remotes| hosts_of(command, &["github.com"], remotes);
         assert_eq!(of("git fetch origin", &at("github.com")), Some(vec!["github.com:22".to_owned()]));
         assert_eq!(of("git fetch origin", &at("evil.example")), None);

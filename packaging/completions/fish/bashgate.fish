@@ -89,7 +89,7 @@ complete -c bashgate -n "__fish_bashgate_using_subcommand decide" -l taint -d 'W
 complete -c bashgate -n "__fish_bashgate_using_subcommand decide" -l read-host -d 'A host that may be read from, besides the registries of packages; `github.com` stands for all of that forge. May be repeated' -r
 complete -c bashgate -n "__fish_bashgate_using_subcommand decide" -l programs -d 'The operator\'s own programs, in the form of docs/programs.md; of a configuration, its key `programs` names them' -r -F
 complete -c bashgate -n "__fish_bashgate_using_subcommand decide" -l cage -d 'With the cage instead of every question that it can replace: `outcome` is then also `cage`'
-complete -c bashgate -n "__fish_bashgate_using_subcommand decide" -l egress -d 'With egress for what only reads from hosts that may be read from: `outcome` is then also `egress`, and `hosts` says to where. A remote of git (`origin`) counts as one of them'
+complete -c bashgate -n "__fish_bashgate_using_subcommand decide" -l egress -d 'With egress for what only reads from hosts that may be read from: `outcome` is then also `egress`, and `hosts` says to where. A remote of git (`origin`) counts as one of them, and as a repository of that name'
 complete -c bashgate -n "__fish_bashgate_using_subcommand decide" -l json -d 'Print JSON'
 complete -c bashgate -n "__fish_bashgate_using_subcommand decide" -l jsonl -d 'Read {"command":…} a line from standard input, and answer a line each in the same order'
 complete -c bashgate -n "__fish_bashgate_using_subcommand decide" -s h -l help -d 'Print help'

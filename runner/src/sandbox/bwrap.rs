@@ -203,6 +203,8 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         let mounts = given.into_iter().chain(writable).chain(there().copied()).chain(["/dev"]);
         plan.no_exec = mounts.map(str::to_owned).collect();
     }
+    // ssh reaches the way out by this program.
+    files.read.extend(wanted.way_out.then(|| INNER.to_owned()));
     plan.files = Some(files);
     // The network namespace has nothing but a loopback of its own, which servers in tests need.
     plan.calls = Some(Calls {

@@ -76,28 +76,45 @@ pub struct Program {
     /// glued to it. Other spellings that programs take mean them, too.
     pub elsewhere: &'static [&'static str],
     /// What it signs in with by itself: for its own run over the network that is there, and for no other.
-    pub signs_in: SignsIn,
+    pub signs_in: &'static [SignsIn],
     /// Everything else that is worth one word.
     pub traits: &'static [Trait],
 }
 
 impl SignsIn {
-    /// True where there are some for connections to these ports.
+    /// True where it is for a connection to one of these ports.
     pub fn is_for(&self, mut ports: impl Iterator<Item = u16>) -> bool {
-        let has_some = !self.files.is_empty() || !self.variables.is_empty();
-        has_some && self.port.is_none_or(|port| ports.any(|one| one == port))
+        ports.any(|port| match self.by {
+            By::Any => true,
+            By::Ssh => port == SSH,
+            By::Web => port != SSH,
+        })
     }
 }
 
-/// A program's own credentials.
+/// The port of ssh.
+const SSH: u16 = 22;
+
+/// Some of a program's own credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignsIn {
+    /// For which connections.
+    pub by: By,
     /// Files below the home folder, which begin with `~/`.
     pub files: &'static [&'static str],
     /// Variables.
     pub variables: &'static [&'static str],
-    /// Where they are for one port alone, which.
-    pub port: Option<u16>,
+}
+
+/// By what a program signs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Whatever it speaks.
+    Any,
+    /// ssh, at its own port.
+    Ssh,
+    /// The web, at any other.
+    Web,
 }
 
 impl Program {
@@ -135,7 +152,7 @@ impl Program {
             talks: Talks::Never,
             belongings: &[],
             elsewhere: &[],
-            signs_in: SignsIn { files: &[], variables: &[], port: None },
+            signs_in: &[],
             traits: &[],
         }
     }
@@ -315,14 +332,8 @@ impl Program {
         self
     }
 
-    pub(super) const fn signs_in(mut self, files: &'static [&'static str], variables: &'static [&'static str]) -> Self {
-        self.signs_in = SignsIn { files, variables, port: None };
-        self
-    }
-
-    /// The same for connections to this port.
-    pub(super) const fn signs_in_at(mut self, port: u16, files: &'static [&'static str]) -> Self {
-        self.signs_in = SignsIn { files, variables: &[], port: Some(port) };
+    pub(super) const fn signs_in(mut self, by: &'static [SignsIn]) -> Self {
+        self.signs_in = by;
         self
     }
 

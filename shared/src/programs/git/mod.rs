@@ -15,6 +15,7 @@ pub(super) use leaves::writes_by_number;
 pub use leaves::{Leaves, Untracked, leaves, may_leave_files, moves, takes_only_paths};
 pub(super) use local::EXAMPLES;
 
+use super::row::{By, SignsIn};
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, reaches, row};
 use crate::classify::call::{Arg, Call};
 use crate::classify::{Condition, GitShown, GitWork, Shown, git_config, paths, secrets};
@@ -27,7 +28,15 @@ pub(super) const TABLE: &[Program] = &[
         // Where its output is a terminal.
         .starts(&["less", "pager"])
         .tells(&["credential fill", "credential-store get", "credential-cache get"])
-        .signs_in_at(22, &["~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa", "~/.ssh/known_hosts"])
+        .signs_in(&[
+            SignsIn {
+                by: By::Ssh,
+                files: &["~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa", "~/.ssh/known_hosts"],
+                variables: &[],
+            },
+            // What `credential.helper = store` reads.
+            SignsIn { by: By::Web, files: &["~/.git-credentials"], variables: &[] },
+        ])
         .here(HERE)
         .plants(&["maintenance start", "maintenance register", "hook run"])
         .steers(&[
@@ -67,10 +76,11 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["gh"], "talks to a forge", Kind::Network, Rule::Custom(forge))
         .configured_by(&["~/.config/gh/config.yml", "~/.config/gh/hosts.yml", ".git/config", ".git/HEAD"])
         .tells(&["auth token", "auth status -t", "auth status --show-token"])
-        .signs_in(
-            &["~/.config/gh/hosts.yml"],
-            &["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
-        )
+        .signs_in(&[SignsIn {
+            by: By::Any,
+            files: &["~/.config/gh/hosts.yml"],
+            variables: &["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
+        }])
         .steers(&["alias set", "config set", "extension install"])
         .runs(Runs::Named)
         .talks(Talks::Always)

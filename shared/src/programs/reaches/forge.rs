@@ -1,7 +1,7 @@
 //! gh, by its manual (gh 2.23 to 2.83): what it shows of a forge, and what it writes there. Its own commands win over aliases and
 //! extensions of the same name; only such stand here as all these versions have.
 
-use super::{FETCH_BYTES, Place, Reaches, Sorted, VIEW_BYTES, is_host, is_plain};
+use super::{FETCH_BYTES, Place, Reaches, Sorted, Target, VIEW_BYTES, is_host, is_plain};
 use crate::classify::{Condition, GitWork, Shown};
 
 /// What it only shows: command, and what stands behind it.
@@ -254,6 +254,11 @@ fn asks_git(folders: &[String]) -> impl Iterator<Item = Condition> {
     folders.iter().map(of)
 }
 
+/// The repositories that it may take by itself in a folder: any of those that its remotes are.
+fn of_folders(folders: &[String]) -> impl Iterator<Item = Target> {
+    folders.iter().map(|folder| Target::Remote { folder: folder.clone(), remote: "*".to_owned() })
+}
+
 fn shown((command, sub): (&str, &str), words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     let words = split(words)?;
     // Its own jq has the whole environment.
@@ -332,8 +337,11 @@ fn changed((command, kind): (&str, &str), words: &[Option<&str>], folders: Optio
     let mut reaches = Reaches::reads([named.place()?], VIEW_BYTES * 4);
     reaches.writes.insert(kind.to_owned());
     match named {
-        Named::Here(_, target) => drop(reaches.targets.insert(target)),
-        Named::ByFolder => reaches.conditions.extend(asks_git(folders?)),
+        Named::Here(_, target) => drop(reaches.targets.insert(Target::Named(target))),
+        Named::ByFolder => {
+            reaches.targets.extend(of_folders(folders?));
+            reaches.conditions.extend(asks_git(folders?));
+        }
     }
     Some(reaches)
 }
@@ -458,9 +466,11 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     };
     let mut reaches = Reaches::reads([place], VIEW_BYTES * 4).when(conditions);
     reaches.writes.insert(kind.to_owned());
-    // By the folder it is one that the text does not name.
-    if !owner.contains('{') && !name.contains('{') {
-        reaches.targets.insert(format!("{owner}/{name}").to_ascii_lowercase());
+    match (*owner, *name) {
+        // By the folder it is one that the text does not name.
+        ("{owner}", "{repo}") => reaches.targets.extend(of_folders(folders?)),
+        (owner, name) if owner.contains('{') || name.contains('{') => return None,
+        (owner, name) => drop(reaches.targets.insert(Target::Named(format!("{owner}/{name}").to_ascii_lowercase()))),
     }
     Some(reaches)
 }
@@ -538,10 +548,13 @@ mod tests {
             ("api repos/o/r/issues/1 -X PATCH -f ?", TALK, Some("o/r")),
             ("api -X PUT repos/o/r/pulls/1/merge", "merge", Some("o/r")),
             ("workflow run ci.yml", "runs", None),
+            ("api repos/{owner}/{repo}/issues -f title=?", TALK, None),
         ] {
             let found = of_text(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(found.writes, [kind.to_owned()].into(), "{text}");
-            assert_eq!(found.targets.first().map(String::as_str), target, "{text}");
+            let by_folder = Target::Remote { folder: ".".to_owned(), remote: "*".to_owned() };
+            let target = target.map_or(by_folder, |name: &str| Target::Named(name.to_owned()));
+            assert_eq!(found.targets, [target].into(), "{text}");
         }
     }
 
@@ -558,6 +571,8 @@ mod tests {
             "pr comment https://github.com/o/x/pull/1 -R o/r --body y",
             "api repos/o/r?issues -X PATCH -f x=y",
             "api repos/o/r/issues/%2e%2e/keys -f key=x",
+            "api repos/{owner}/x/issues -f title=y",
+            "api repos/o/{repo}/issues -f title=y",
             "pr create -T notes",
             "pr review 1 --approve",
             "pr close 1 -d",

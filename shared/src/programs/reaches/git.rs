@@ -1,6 +1,6 @@
 //! git, by its manual (git 2.47): what it fetches, and to where it pushes.
 
-use super::{FETCH_BYTES, Place, Reaches, Sorted, is_host, is_plain, of_https};
+use super::{FETCH_BYTES, PUSH_BYTES, Place, Reaches, Sorted, Target, is_host, is_plain, of_https};
 use crate::classify::{Condition, GitWork, Shown};
 
 /// Options of `fetch` that neither start a program nor send anything of ours but names and numbers.
@@ -22,7 +22,9 @@ const PUSH: &str = "--all --branches --tags --follow-tags -n --dry-run -u --set-
     --verbose --progress --no-progress --porcelain --no-verify --verify -4 -6 --ipv4 --ipv6 --no-recurse-submodules \
     --no-signed --thin --no-thin -f --force --force-with-lease? --no-force-with-lease --force-if-includes -d --delete \
     --prune --mirror";
-/// What throws away what others have there.
+/// A push that throws away what others have there.
+const OVER: &str = "push over what is there";
+/// By which options it does.
 const PUSH_OVER: &[&str] = &["-f", "--force", "--force-with-lease", "-d", "--delete", "--prune", "--mirror"];
 
 /// What a call of git reaches, where all that it does is understood. The words stand behind its subcommand, the folders are those in
@@ -69,9 +71,23 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
         // A branch in front of which stands `+` or nothing: as one of the options.
         let over = sorted.has(PUSH_OVER)
             || sorted.operands.iter().skip(1).any(|spec| spec.starts_with('+') || spec.starts_with(':'));
-        reaches.writes.insert(if over { format!("{kind} over") } else { kind.to_owned() });
+        // Who lets others' work be thrown away lets more be added, too.
+        reaches.writes.extend([kind.to_owned()].into_iter().chain(over.then(|| OVER.to_owned())));
+        reaches.up_bytes = PUSH_BYTES;
+        reaches.targets = match sorted.operands.first() {
+            Some(address) if !is_name(address) => [Target::Named(repository_of(address)?)].into(),
+            _ => reaches.places.iter().filter_map(of_remote_at).collect(),
+        };
     }
     Some(reaches)
+}
+
+/// The repository that is written to at a remote.
+fn of_remote_at(place: &Place) -> Option<Target> {
+    match place {
+        Place::Remote { folder, remote } => Some(Target::Remote { folder: folder.clone(), remote: remote.clone() }),
+        Place::Host { .. } => None,
+    }
 }
 
 /// True for a folder that a clone may make: none that programs look into by themselves.
@@ -189,6 +205,23 @@ pub fn address_of(text: &str) -> Option<Place> {
         .then(|| Place::Host { host: host.to_ascii_lowercase(), port: 22 })
 }
 
+/// What people call the repository at an address: its host and path, `host/owner/name`. Case is kept: not every host passes over it.
+pub fn repository_of(text: &str) -> Option<String> {
+    let Place::Host { host, .. } = address_of(text)? else { return None };
+    let path = match text.split_once("://") {
+        Some((_, rest)) => rest.split_once('/')?.1,
+        None => text.split_once(':')?.1,
+    };
+    let path = path.trim_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte))
+    };
+    path.split('/').all(is_part).then(|| format!("{host}/{path}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,7 +265,7 @@ mod tests {
             "push --force-with-lease origin x",
             "push -d origin x",
         ] {
-            assert_eq!(of_text(text).unwrap().writes, ["push over".to_owned()].into(), "{text}");
+            assert_eq!(of_text(text).unwrap().writes, ["push".to_owned(), OVER.to_owned()].into(), "{text}");
         }
         for text in [
             "fetch --upload-pack=x origin",
@@ -281,6 +314,20 @@ mod tests {
     }
 
     #[test]
+    fn a_push_writes_to_what_is_at_its_remote() {
+        let targets = |text: &str| of_text(text).map(|found| found.targets.into_iter().collect::<Vec<_>>());
+        let remote = |name: &str| Target::Remote { folder: ".".to_owned(), remote: name.to_owned() };
+        assert_eq!(targets("push"), Some(vec![remote("")]));
+        assert_eq!(targets("push -u fork HEAD"), Some(vec![remote("fork")]));
+        let named = Target::Named("h.example/o/r".to_owned());
+        assert_eq!(targets("push git@h.example:o/r.git main"), Some(vec![named.clone()]));
+        assert_eq!(targets("push https://h.example/o/r main"), Some(vec![named]));
+        for text in ["push https://h.example main", "push https://h.example/o/../r main", "push git@h.example:~/r x"] {
+            assert!(targets(text).is_none_or(|found| found != [Target::Named("h.example/r".to_owned())]), "{text}");
+        }
+    }
+
+    #[test]
     fn what_goes_on_beside_starts_nothing() {
         let of = |text: &str| {
             let words: Vec<&str> = text.split(' ').collect();
@@ -313,6 +360,23 @@ mod tests {
             "checkout --recurse-submodules x",
         ] {
             assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn repositories_are_called_by_host_and_path() {
+        for (text, name) in [
+            ("git@H.example:Own/r.git", "h.example/Own/r"),
+            ("https://h.example/o/r/", "h.example/o/r"),
+            ("ssh://git@h.example:22/o/r.git", "h.example/o/r"),
+            ("h.example:/srv/r", "h.example/srv/r"),
+        ] {
+            assert_eq!(repository_of(text).as_deref(), Some(name), "{text}");
+        }
+        for text in
+            ["https://h.example", "https://h.example/", "h.example:", "h.example:a/../b", "https://h.example/o/r?x"]
+        {
+            assert_eq!(repository_of(text), None, "{text}");
         }
     }
 

@@ -11,7 +11,7 @@ pub(super) mod web;
 
 use std::collections::BTreeSet;
 
-pub use git::address_of;
+pub use git::{address_of, repository_of};
 use serde::Serialize;
 
 use crate::classify::call::Arg;
@@ -21,6 +21,8 @@ use crate::classify::{Condition, GitWork};
 const VIEW_BYTES: u64 = 16 * 1024;
 /// What git says to fetch, upwards, in bytes: which commits it has.
 const FETCH_BYTES: u64 = 64 * 1024;
+/// What a push may carry besides, upwards, in bytes: what a branch adds, and no film.
+const PUSH_BYTES: u64 = 64 * 1024 * 1024;
 /// Longest word that is sent with a read, in bytes.
 const MAX_WORD: usize = 512;
 
@@ -32,9 +34,9 @@ pub struct Reaches {
     pub writes: BTreeSet<String>,
     /// Where it goes.
     pub places: BTreeSet<Place>,
-    /// The repository or package that it writes to, where the text has one: `owner/name`. More than one for several.
+    /// The repositories that it writes to.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub targets: BTreeSet<String>,
+    pub targets: BTreeSet<Target>,
     /// Most bytes that it may send, to all of them.
     pub up_bytes: u64,
     /// Files of others come into folders here by it: then what was looked at before is another thing for whatever stands behind.
@@ -46,6 +48,21 @@ pub struct Reaches {
     /// What must hold so that it starts nothing else.
     #[serde(skip)]
     pub conditions: Vec<Condition>,
+}
+
+/// A repository that is written to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case", untagged)]
+pub enum Target {
+    /// One that the text names: `owner/name`, with its host in front where a program may go to any.
+    Named(String),
+    /// What a remote of the repository in a folder is, which only the repository tells.
+    Remote {
+        /// As of [`Place::Remote`].
+        folder: String,
+        /// As of [`Place::Remote`]; `*` for any of them.
+        remote: String,
+    },
 }
 
 /// One end of a connection.

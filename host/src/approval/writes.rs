@@ -1,0 +1,66 @@
+//! What a command writes over the network, as far as a grant can name it: at a forge by the forge's own program, and by git's push.
+
+use std::collections::BTreeSet;
+
+use bashgate_shared::classify::Classification;
+use bashgate_shared::programs::is_git;
+use bashgate_shared::programs::reaches::Target;
+
+use crate::policy::egress::{self, Remotes};
+
+/// The program of forges whose writes are told apart.
+const FORGE: &str = "gh";
+
+/// What is done, and where: the program with host and port.
+pub type Kind = (BTreeSet<String>, BTreeSet<(String, String)>);
+
+/// What a command writes, where its text or the repositories that it works in say to which repository.
+///
+/// What is said at a forge stands in the text, for whoever reads it afterwards; nothing of it comes out of a file, which may say
+/// something else each time. A push sends what the repository holds, which is what a grant for it lets through.
+pub fn kind_of(found: &Classification, remotes: &Remotes) -> Option<Kind> {
+    let (effects, reaches) = (&found.effects, found.reaches.as_ref()?);
+    let by = |program: &str| effects.network.iter().any(|used| used.program == program);
+    let (at_forge, pushes) = (by(FORGE), effects.network.iter().any(|used| is_git(&used.program)));
+    let is_theirs = effects.network.iter().all(|used| used.program == FORGE || is_git(&used.program));
+    let calls = found.calls.iter().filter(|call| matches!(call.first(), Some(Some(program)) if program == FORGE));
+    // A document in the text goes through `cat`; what another call shows is not in the text.
+    let stands_in_text = || {
+        let is_known = calls.clone().all(|call| call.iter().all(Option::is_some)) || calls.clone().count() == 1;
+        is_known
+            && effects.programs.iter().all(|program| [FORGE, "cat"].contains(&program.as_str()))
+            && effects.reads.is_empty()
+            && effects.writes.is_empty()
+    };
+    let is_plain = effects.secrets.is_empty() && effects.delivers.is_empty() && (!at_forge || stands_in_text());
+    // A variable may choose what is meant. Which of two programs writes where, nobody says.
+    let is_whole = found.understood && effects.sets.is_empty() && !reaches.only_reads() && !(at_forge && pushes);
+    (is_theirs && is_plain && is_whole).then_some(())?;
+    let mut repositories = BTreeSet::new();
+    for target in &reaches.targets {
+        match target {
+            Target::Named(name) => drop(repositories.insert(name.clone())),
+            Target::Remote { folder, remote } => {
+                let told = &remotes.get(&(folder.clone(), remote.clone()))?.repositories;
+                (!told.is_empty()).then_some(())?;
+                repositories.extend(told.iter().map(|name| if at_forge { at_its_forge(name) } else { name.clone() }));
+            }
+        }
+    }
+    (!repositories.is_empty()).then_some(())?;
+    let program = if at_forge { FORGE } else { "git" };
+    let preposition = if at_forge { "of" } else { "to" };
+    let mut acts = BTreeSet::new();
+    for kind in &reaches.writes {
+        acts.extend(repositories.iter().map(|name| format!("{program}: {kind} {preposition} {name}")));
+    }
+    let ends = egress::ends(reaches, remotes)?;
+    let hosts = ends.into_iter().map(|(host, port)| (program.to_owned(), format!("{host}:{port}")));
+    Some((acts, hosts.collect()))
+}
+
+/// As the forge's program names it, which asks for one host alone: without that, and in small letters.
+fn at_its_forge(repository: &str) -> String {
+    let name = repository.split_once('/').map_or(repository, |(_, name)| name);
+    name.to_ascii_lowercase()
+}
