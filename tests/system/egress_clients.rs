@@ -2,13 +2,13 @@
 //! runs them by answers, in namespaces and by Landlock alone; npm, pip, cargo, apt and wget by a workspace's list.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::shell::quoted;
-use bashgate_tests::{Host, Output, Site, until};
+use bashgate_tests::{Host, Output, Site, bin, until};
 use serde_json::{Value, json};
 
 use crate::egress_reads::{certificate, run};
@@ -204,10 +204,12 @@ impl World {
             Some(Backend::Bubblewrap) | None => "",
         };
         let script = format!(
-            "mount --bind {0}/bundle.pem /etc/ssl/certs/ca-certificates.crt; mount --bind {0}/passwd /etc/passwd; ip link set lo up; {hidden}
-            exec {user}bash -c {1}",
+            "mount --bind {0}/bundle.pem /etc/ssl/certs/ca-certificates.crt; mount --bind {0}/passwd /etc/passwd; ip link set lo up
+            mount --bind {toolchain} /mnt; {hidden}exec {user}bash -c {1}",
             self.outside("").display(),
-            quoted(text)
+            quoted(text),
+            // It may lie in somebody's home folder.
+            toolchain = Path::new(env!("CARGO")).parent().and_then(Path::parent).unwrap().display(),
         );
         let mut shell = Command::new("unshare");
         shell.args(["-m", "-n", "-p", "-f", "--mount-proc", "sh", "-e", "-c", &script]).current_dir(self.site.work());
@@ -386,4 +388,114 @@ fn a_grant_of_pushes_is_for_one_repository() {
     world.site.cli(["taint", "clear", "default"]).expect(0);
     world.site.raise_both("default");
     assert!(world.is_asked("git -C own push origin HEAD:main"), "another epoch");
+}
+
+/// The forge's own program: what it shows needs nobody, what it says a person; its token is there for both, and for nothing else.
+#[test]
+fn gh_reads_and_writes_by_its_token() {
+    let world = World::new(&[]);
+    let config = world.home().join(".config/gh");
+    fs::create_dir_all(&config).unwrap();
+    let hosts = format!("github.com:\n    user: agent\n    oauth_token: {}\n    git_protocol: https\n", world.token);
+    fs::write(config.join("hosts.yml"), hosts).unwrap();
+    for backend in [Backend::Bubblewrap, Backend::Landlock] {
+        let form = world.let_through("gh api repos/o/r --jq .full_name");
+        let read = world.agent(Some(backend), &form);
+        assert_eq!((read.code, read.stdout.as_str()), (Some(0), "o/r\n"), "{backend:?}: {read:?}");
+        let (form, card) = world.approved("gh api repos/o/r/issues/3/comments -f body=thanks", &[]);
+        assert!(card.contains("with a way out to api.github.com alone"), "{card}");
+        let written = world.agent(Some(backend), &form);
+        assert!(written.code == Some(0) && written.stdout.contains("\"got\": "), "{backend:?}: {written:?}");
+    }
+    let asked = fs::read_to_string(world.outside("log")).unwrap();
+    assert!(asked.contains("POST api.github.com/repos/o/r/issues/3/comments"), "{asked}");
+    // Where it has none, the forge says so: nothing else of the agent's is sent in its place.
+    fs::remove_file(config.join("hosts.yml")).unwrap();
+    let form = world.let_through("gh api repos/o/r --jq .full_name");
+    assert_ne!(world.agent(Some(Backend::Bubblewrap), &form).code, Some(0));
+}
+
+/// What an agent's work needs all the time goes by the list: each program finds the way by what `bashgate-run egress` sets.
+#[test]
+fn package_managers_reach_their_registries_by_the_list() {
+    let world = World::new(&[
+        "registry.npmjs.org",
+        "pypi.org",
+        "files.pythonhosted.org",
+        "index.crates.io",
+        "static.crates.io",
+        "deb.example.test",
+    ]);
+    let files = world.outside("files");
+    let script = format!(
+        "cd {files}; mkdir -p registry.npmjs.org pypi.org/simple/left files.pythonhosted.org index.crates.io/le/ft deb.example.test/pool
+        mkdir -p static.crates.io/crates/left/1.0.0 made-npm/package made-crate/left-1.0.0/src
+        echo '{{\"name\": \"left\", \"version\": \"1.0.0\"}}' > made-npm/package/package.json; tar -C made-npm -czf registry.npmjs.org/left.tgz package
+        echo '{{\"name\": \"left\", \"dist-tags\": {{\"latest\": \"1.0.0\"}}, \"versions\": {{\"1.0.0\": {{\"name\": \"left\", \"version\": \"1.0.0\",
+          \"dist\": {{\"tarball\": \"https://registry.npmjs.org/left.tgz\"}}}}}}}}' > registry.npmjs.org/left
+        python3 - <<'EOF'
+import zipfile
+with zipfile.ZipFile('files.pythonhosted.org/left-1.0-py3-none-any.whl', 'w') as wheel:
+    wheel.writestr('left.py', 'x = 1\\n')
+    wheel.writestr('left-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: left\\nVersion: 1.0\\n')
+    wheel.writestr('left-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr('left-1.0.dist-info/RECORD', '')
+EOF
+        echo '<a href=\"https://files.pythonhosted.org/left-1.0-py3-none-any.whl\">left-1.0-py3-none-any.whl</a>' > pypi.org/simple/left/index.html
+        printf '[package]\\nname = \"left\"\\nversion = \"1.0.0\"\\n' > made-crate/left-1.0.0/Cargo.toml; touch made-crate/left-1.0.0/src/lib.rs
+        tar -C made-crate -czf static.crates.io/crates/left/1.0.0/download left-1.0.0
+        sum=$(sha256sum static.crates.io/crates/left/1.0.0/download | cut -d' ' -f1)
+        echo '{{\"dl\": \"https://static.crates.io/crates\"}}' > index.crates.io/config.json
+        echo '{{\"name\": \"left\", \"vers\": \"1.0.0\", \"deps\": [], \"cksum\": \"'$sum'\", \"features\": {{}}, \"yanked\": false}}' > index.crates.io/le/ft/left
+        mkdir -p deb.example.test/dists/x/main/binary-amd64
+        printf 'Package: left\\nVersion: 1\\nArchitecture: amd64\\nFilename: pool/left.deb\\nSize: 5\\nMD5sum: 0\\n' \
+          > deb.example.test/dists/x/main/binary-amd64/Packages; echo 'left' > deb.example.test/pool/left
+        cd {work}; mkdir -p crate/src apt/lists apt/cache; touch crate/src/lib.rs
+        printf '[package]\\nname = \"own\"\\nversion = \"1.0.0\"\\nedition = \"2021\"\\n[dependencies]\\nleft = \"1\"\\n' > crate/Cargo.toml",
+        files = files.display(),
+        work = world.site.work().display(),
+    );
+    run(Command::new("bash").args(["-e", "-c", &script]));
+    let bundle = "/etc/ssl/certs/ca-certificates.crt";
+    let agent = |user: Option<Backend>, text: &str| {
+        let within = format!(
+            "exec {} egress --socket {}/proxy.sock -- bash -c {}",
+            bin("bashgate-run").display(),
+            world.site.path().join("egress/default").display(),
+            quoted(text)
+        );
+        world.agent(user, &within)
+    };
+    let clients = [
+        (format!("NODE_EXTRA_CA_CERTS={bundle} npm view left version"), "1.0.0"),
+        (format!("NODE_EXTRA_CA_CERTS={bundle} npm pack left && ls left-1.0.0.tgz"), "left-1.0.0.tgz"),
+        (format!("PIP_CERT={bundle} pip download -q --only-binary=:all: left && ls left-1.0-py3-none-any.whl"), "left-1.0"),
+        ("cd crate && PATH=/mnt/bin:$PATH CARGO_HOME=$PWD/home cargo fetch && ls home/registry/src/*/left-1.0.0/Cargo.toml".to_owned(), "Cargo.toml"),
+        ("curl -sS https://registry.npmjs.org/left | head -c 15".to_owned(), "{\"name\": \"left\""),
+        ("wget -q -O - https://registry.npmjs.org/left | head -c 15".to_owned(), "{\"name\": \"left\""),
+        ("curl -sS http://deb.example.test/pool/left".to_owned(), "left"),
+        (
+            "echo 'deb [trusted=yes] http://deb.example.test x main' > apt/sources.list
+            apt=\"-o Dir::State::lists=$PWD/apt/lists -o Dir::Cache=$PWD/apt/cache -o Dir::Etc::sourcelist=$PWD/apt/sources.list -o Dir::Etc::sourceparts=-\"
+            apt-get $apt -o APT::Sandbox::User=root update && apt-cache $apt show left"
+                .to_owned(),
+            "Package: left",
+        ),
+    ];
+    // As root, and as an ordinary user.
+    for user in [None, Some(Backend::Landlock)] {
+        for (text, shows) in &clients {
+            let output = agent(user, text);
+            assert!(output.code == Some(0) && output.stdout.contains(shows), "{user:?}: {text}: {output:?}");
+        }
+    }
+    // To nobody else, whoever asks.
+    let refused = agent(
+        None,
+        "curl -sS https://git.example.test/x; curl -sS http://api.github.com/; wget -O - https://api.github.com/x",
+    );
+    let said = format!("{}{}", refused.stdout, refused.stderr);
+    assert!(refused.code != Some(0) && said.matches("is not on this workspace's list").count() == 2, "{refused:?}");
+    assert!(said.contains("response 403"), "{refused:?}");
+    assert!(!fs::read_to_string(world.outside("log")).unwrap().contains("api.github.com"));
 }
