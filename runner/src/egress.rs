@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::RequestId;
-use bashgate_shared::{mailbox, programs, variables};
+use bashgate_shared::{mailbox, programs};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
@@ -39,50 +39,34 @@ pub fn environment(at: SocketAddr) -> Vec<(&'static str, String)> {
     all
 }
 
-/// True for a variable that has a client read settings, start a program, send something more or go elsewhere: no run with a way out has one.
-pub fn steers_client(name: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "CURL_",
-        "WGETRC",
-        "SYSTEM_WGETRC",
-        "NETRC",
-        "XDG_CONFIG_",
-        "CARGO_",
-        "RUSTC",
-        "RUSTUP_",
-        "RUSTFLAGS",
-        "GO",
-        "GH_",
-        "GITHUB_",
-        "BROWSER",
-        "PIP_",
-        "NPM_CONFIG_",
-        "npm_config_",
-        "NODE_",
-        "PYTHON",
-        "SSH_",
-        "GIT_",
-        "EDITOR",
-        "VISUAL",
-        "PAGER",
-        "LESS",
-        "ALL_PROXY",
-        "all_proxy",
-        "FTP_PROXY",
-        "ftp_proxy",
-        "SSLKEYLOGFILE",
-    ];
-    let is_of_people = ["GIT_AUTHOR_", "GIT_COMMITTER_"].iter().any(|start| name.starts_with(start));
-    STARTS.iter().any(|start| name.starts_with(start)) && !is_of_people && !variables::names_certificates(name)
-}
+/// What git goes by in such a run, whatever a repository says: it starts nothing, and signs in by the file of its own alone.
+const SETTINGS: &[(&str, &str)] = &[
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("safe.bareRepository", "explicit"),
+    ("credential.helper", ""),
+    ("credential.helper", "store"),
+    ("protocol.ext.allow", "never"),
+    ("protocol.file.allow", "never"),
+    ("rebase.instructionFormat", "%s"),
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
+    ("push.gpgSign", "false"),
+    ("commit.gpgSign", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+];
 
 /// The same for a run whose command reads over the network, at this port of its own. Here stands besides what keeps the programs that are
 /// known to read from starting anything else, or going elsewhere by themselves.
-pub fn environment_of_run(at: SocketAddr, own: &Path) -> Vec<(&'static str, String)> {
-    let mut all = environment(at);
+pub fn environment_of_run(at: SocketAddr, own: &Path) -> Vec<(String, String)> {
+    let mut all: Vec<_> = environment(at).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let own = bashgate_shared::shell::quoted(&own.to_string_lossy());
     let way = format!("{own} egress --via {at} --connect %h:%p");
-    let mut set = |name, value: &str| all.push((name, value.to_owned()));
+    let mut set = |name: &str, value: &str| all.push((name.to_owned(), value.to_owned()));
+    // ssh starts the command for its way by it.
+    set("SHELL", "/bin/sh");
     // No settings of ssh, which may start programs.
     set(
         "GIT_SSH_COMMAND",
@@ -100,6 +84,12 @@ pub fn environment_of_run(at: SocketAddr, own: &Path) -> Vec<(&'static str, Stri
     set("GH_NO_UPDATE_NOTIFIER", "1");
     set("GH_PAGER", "cat");
     set("PAGER", "cat");
+    // Before the settings of any repository, also of one that a fetch brings, or that somebody changes meanwhile.
+    for (at, (key, value)) in SETTINGS.iter().enumerate() {
+        set(&format!("GIT_CONFIG_KEY_{at}"), key);
+        set(&format!("GIT_CONFIG_VALUE_{at}"), value);
+    }
+    set("GIT_CONFIG_COUNT", &SETTINGS.len().to_string());
     // One answer is final: who is refused here is refused again.
     set("CARGO_NET_RETRY", "0");
     all
@@ -134,15 +124,15 @@ const GIVING: Duration = Duration::from_secs(10);
 const MAX_GIVEN: u64 = 16 * 1024;
 
 impl Way {
-    /// Asks the host for what goes with an answer, for the command that it was about. An error where there is nothing, in words for the
+    /// Asks the host for what goes with an answer, for what it was about ([`EgressWire::subject`](bashgate_shared::protocol::EgressWire::subject)). An error where there is nothing, in words for the
     /// agent.
-    pub fn of(folder: &Path, answer: RequestId, command: &str) -> Result<Self, String> {
+    pub fn of(folder: &Path, answer: RequestId, subject: Digest) -> Result<Self, String> {
         let socket = folder.join(mailbox::EGRESS_SOCKET);
         let failed = |error: io::Error| format!("the host's way out is not there ({}: {error})", socket.display());
         let mut held = std::os::unix::net::UnixStream::connect(&socket).map_err(failed)?;
         held.set_read_timeout(Some(GIVING)).map_err(failed)?;
         held.set_write_timeout(Some(GIVING)).map_err(failed)?;
-        let digest = Digest::of(command.as_bytes()).hex();
+        let digest = subject.hex();
         let asked = [&[mailbox::EGRESS_PRESENTS], answer.as_str().as_bytes(), digest.as_bytes()].concat();
         io::Write::write_all(&mut held, &asked).map_err(failed)?;
         let mut line = Vec::new();

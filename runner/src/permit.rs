@@ -388,13 +388,13 @@ pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) ->
     Ok(Permit { foresees_network, ..Permit::plain(command, Reach::Cage) })
 }
 
-/// True for a command that only reads over the network, as long as nothing in the folder has it do more: the hook's own look, once more.
-pub fn starts_nothing(command: &CommandLine, config: &Config, cwd: &Path) -> bool {
+/// What a command with a way out is when it runs, by the hook's own look, once more; `None` where something has it do more than its text says.
+pub fn subject(command: &CommandLine, config: &Config, cwd: &Path) -> Option<Digest> {
     let cwd_text = cwd.to_str().map(str::to_owned);
     let around = Surroundings { shell: Shell::Bash, cwd: cwd_text, protected: config.protected(), programs: None };
     // The runner's shell reads no start-up files.
     let setup = ShellSetup { reads_startup_files: false, trusted: &config.trusted_startup };
-    egress::starts_nothing(&classify(command, &around), cwd, config, setup)
+    egress::subject(command, &classify(command, &around), cwd, config, setup)
 }
 
 fn parse(text: &str) -> Result<CommandLine, Denied> {

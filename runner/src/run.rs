@@ -372,7 +372,8 @@ impl Runner {
             run_as,
         );
         if spec.way_out.is_some() {
-            env.retain(|(name, _)| !crate::egress::steers_client(name));
+            env.retain(|(name, _)| !bashgate_shared::variables::steers_client(name) && name != "PATH");
+            env.push(("PATH".to_owned(), bashgate_shared::cage::PATH.to_owned()));
         }
         // What a program signs in with is there for the run that the host has given a way out, and for nothing else.
         let own = spec.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));

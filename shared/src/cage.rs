@@ -9,6 +9,9 @@ use crate::programs::{self, Builtin, Program, Trait};
 use crate::protocol::RequestId;
 use crate::shell::quoted;
 
+/// Where the programs of a run with a way out lie: those of the machine, and none of somebody's own folder.
+pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// Longest command that is caged, in bytes: the kernel takes at most 128 KiB as one argument, and quoting adds some.
 pub const MAX_CAGED_BYTES: usize = 96 * 1024;
 /// A first line that asks for the decision as it would be without the cage.

@@ -295,6 +295,8 @@ pub struct BashRan {
 pub struct EgressWire {
     /// SHA-256, in hexadecimal digits, of the text that would run it so.
     pub form: String,
+    /// The folder in which it would run, behind all links.
+    pub folder: String,
     /// Where the remotes lie that its text names. At most [`MAX_REMOTES`].
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "object::list")]
     pub remotes: Vec<RemoteWire>,
@@ -333,6 +335,11 @@ pub const MAX_REMOTES: usize = 16;
 pub const MAX_ENDS: usize = 16;
 
 impl EgressWire {
+    /// What an answer with a way out is about: the command, where it runs, and what its remotes are. The run says the same of itself.
+    pub fn subject(command: &str, folder: &str, remotes: &[RemoteWire]) -> Digest {
+        Digest::of(serde_json::to_string(&(command, folder, remotes)).unwrap_or_default().as_bytes())
+    }
+
     fn is_within_bounds(&self) -> bool {
         let fits = |remote: &RemoteWire| {
             remote.folder.len() <= 4096
@@ -342,7 +349,10 @@ impl EgressWire {
                 && remote.repositories.len() <= MAX_ENDS
                 && remote.repositories.iter().all(|name| name.len() <= MAX_LABEL_BYTES)
         };
-        self.form.len() <= 64 && self.remotes.len() <= MAX_REMOTES && self.remotes.iter().all(fits)
+        self.form.len() <= 64
+            && self.folder.len() <= 4096
+            && self.remotes.len() <= MAX_REMOTES
+            && self.remotes.iter().all(fits)
     }
 }
 

@@ -404,6 +404,43 @@ pub fn names_certificates(name: &str) -> bool {
         .any(|end| name.ends_with(end))
 }
 
+/// True for a variable that has a client read settings, start a program, send something more or go elsewhere: no run with a way out has one, and no text that sets one has a way out.
+pub fn steers_client(name: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "CURL_",
+        "WGETRC",
+        "SYSTEM_WGETRC",
+        "NETRC",
+        "XDG_CONFIG_",
+        "CARGO_",
+        "RUSTC",
+        "RUSTUP_",
+        "RUSTFLAGS",
+        "GO",
+        "GH_",
+        "GITHUB_",
+        "BROWSER",
+        "PIP_",
+        "NPM_CONFIG_",
+        "npm_config_",
+        "NODE_",
+        "PYTHON",
+        "SSH_",
+        "GIT_",
+        "EDITOR",
+        "VISUAL",
+        "PAGER",
+        "LESS",
+        "ALL_PROXY",
+        "all_proxy",
+        "FTP_PROXY",
+        "ftp_proxy",
+        "SSLKEYLOGFILE",
+    ];
+    let is_of_people = ["GIT_AUTHOR_", "GIT_COMMITTER_"].iter().any(|start| name.starts_with(start));
+    STARTS.iter().any(|start| name.starts_with(start)) && !is_of_people && !names_certificates(name)
+}
+
 /// True for a variable that may say where programs of the network send, whichever they are: a proxy, a file of settings or the
 /// folder with such files, what steers the shell and every program. The rows of single programs name more.
 pub fn leads_network(name: &str) -> bool {

@@ -6,6 +6,7 @@
     OTHER     HOST:PORT that the way out must not lead to
     OWN       HOST:PORT that it leads to
     GATE      the folder with the gate's own socket
+    MACHINE   where there is another network: its addresses, with blanks between them, where CANARY must not be reached either
 
 Prints how many ways it has tried. Whether one has led there says whoever listens."""
 import ctypes, errno, os, socket, struct, subprocess, sys, threading
@@ -42,7 +43,7 @@ def stream(family, address, kind=socket.SOCK_STREAM, protocol=0, before=lambda s
 
 V4, V6, TCP, UDP = socket.AF_INET, socket.AF_INET6, socket.SOCK_STREAM, socket.SOCK_DGRAM
 # Straight to the port, by each name of this machine, in each protocol.
-for name in ["127.0.0.1", "127.0.0.2", "127.255.255.254", "0.0.0.0"]:
+for name in ["127.0.0.1", "127.0.0.2", "127.255.255.254", "0.0.0.0"] + os.environ.get("MACHINE", "").split():
     stream(V4, (name, PORT))
     stream(V4, (name, PORT), UDP)
 for name in ["::1", "::", "::ffff:127.0.0.1", "::ffff:0:127.0.0.1"]:

@@ -106,7 +106,7 @@ fn as_docker_does() -> Value {
 /// How podman works in a machine without systemd.
 pub(super) const PODMAN: [&str; 4] = ["--runtime", "runc", "--cgroup-manager", "cgroupfs"];
 
-pub(super) fn podman(arguments: &[&str]) -> Output {
+pub(crate) fn podman(arguments: &[&str]) -> Output {
     let mut command = Command::new("podman");
     command.args(PODMAN).args(arguments);
     Output::of(&mut command, b"")

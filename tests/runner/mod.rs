@@ -1,7 +1,7 @@
 //! The sandboxed Bash tool, for real: every backend, as root and as an ordinary user.
 
 mod acting;
-mod cage;
+pub(crate) mod cage;
 mod claims;
 mod escapes;
 mod gate;

@@ -1225,6 +1225,12 @@ fn a_grant_at_a_forge_is_of_one_repository_and_one_kind() {
         "gh pr review 1 -R o/r --approve",
         "GH_HOST=h.example gh pr comment 12 -R o/r --body x",
         "gh pr comment 12 --body x",
+        "gh issue comment 1 -R o/r --body \"$(cat n*)\"",
+        "cat n* | gh issue comment 1 -R o/r --body \"$(cat)\"",
+        "gh api repos/o/r/issues -f title=x -F \"body=${X:-@notes}\"",
+        "gh issue comment 1 -R o/r --body \"$(gh api repos/o/other/readme)\"",
+        "gh pr create -R o/r --title x -f=true",
+        "gh api repos/o/r/pulls/./1/reviews -f event=APPROVE",
         "gh pr comment 12 -R \"$repo\" --body x",
     ] {
         is_asked_again(&site, command);

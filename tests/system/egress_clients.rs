@@ -331,7 +331,7 @@ fn a_grant_of_pushes_is_for_one_repository() {
     world.remote(&address);
     world.commits("first");
     let (form, card) = world.approved("git -C own push -u origin HEAD:main", &["grant", "30"]);
-    let name = format!("{FORGE}{}/{FORGE}/r", world.outside("files").display());
+    let name = world.by_ssh();
     let granted =
         world.site.audit().into_iter().find_map(|record| Some(record["detail"]["covers"].as_str()?.to_owned()));
     assert_eq!(granted, Some(format!("git: push to {name} with {FORGE}:22")), "{card}");
@@ -353,6 +353,11 @@ fn a_grant_of_pushes_is_for_one_repository() {
         "GIT_SSH_COMMAND=./x git -C own push origin HEAD:main",
         "git -C own push origin \"$branch\"",
         "cat ~/.ssh/id_ed25519 > own/x; git -C own push origin HEAD:main",
+        "git -C own -c push.default=current -c branch.main.remote=root@git.example.test:/other.git push",
+        "git -C own -c push.pushOption=merge_request.create push origin HEAD:main",
+        "git -C own push origin HEAD:refs/for/main%submit",
+        "env -u GIT_ALLOW_PROTOCOL git -C own push origin HEAD:main",
+        "git -C own push bob@git.example.test:r.git HEAD:main",
     ] {
         assert!(world.is_asked(command), "{command}");
     }
@@ -372,6 +377,13 @@ fn a_grant_of_pushes_is_for_one_repository() {
         ("[core]\n\tsshCommand = ./x\n", "git -C own push origin HEAD:main"),
         ("[push]\n\tgpgSign = true\n[gpg]\n\tprogram = ./x\n", "git -C own push origin HEAD:main"),
         ("[push]\n\trecurseSubmodules = on-demand\n", "git -C own push origin HEAD:main"),
+        ("[push]\n\tpushOption = merge_request.create\n", "git -C own push origin HEAD:main"),
+        (
+            "[remote \"root@git.example.test:r.git\"]\n\turl = root@git.example.test:other\n",
+            "git -C own push origin HEAD:main",
+        ),
+        ("[remote \"origin\"]\n\tgh-resolved = victim/x\n", "git -C own push origin HEAD:main"),
+        ("[rebase]\n\tinstructionFormat = %s%nexec ./x\n", "git -C own push origin HEAD:main"),
     ] {
         fs::write(&config, format!("{text}{more}")).unwrap();
         assert!(world.is_asked(command), "{more}");
@@ -383,11 +395,75 @@ fn a_grant_of_pushes_is_for_one_repository() {
     run(Command::new("chmod").arg("+x").arg(&hook));
     assert!(world.is_asked("git -C own push origin HEAD:main"), "a hook");
     fs::remove_file(&hook).unwrap();
+    let lent = world.site.work().join("own/.git/objects/info/alternates");
+    fs::write(&lent, "/srv/other/.git/objects\n").unwrap();
+    assert!(world.is_asked("git -C own push origin HEAD:main"), "another repository's objects");
+    fs::remove_file(&lent).unwrap();
     assert!(!world.is_asked("git -C own push origin HEAD:main"), "the control");
     // It ends with the taint epoch.
     world.site.cli(["taint", "clear", "default"]).expect(0);
     world.site.raise_both("default");
     assert!(world.is_asked("git -C own push origin HEAD:main"), "another epoch");
+}
+
+/// What was decided is what runs: in that folder, to these addresses; and nothing of a repository's settings starts anything, nor a program
+/// that somebody puts in front of the machine's own.
+#[test]
+fn what_runs_is_what_was_decided() {
+    let world = World::new(&[]);
+    let (work, address) = (world.site.work(), world.by_ssh());
+    world.remote(&address);
+    world.commits("first");
+    let config = work.join("own/.git/config");
+    let text = fs::read_to_string(&config).unwrap();
+    let fails = |form: &str, why: &str| {
+        let output = world.agent(Some(Backend::Bubblewrap), form);
+        assert!(output.code != Some(0) && output.stderr.contains("runs without network"), "{why}: {output:?}");
+        assert_eq!(world.at_forge("late"), "", "{why}");
+    };
+    let (form, _) = world.approved("git -C own push origin HEAD:late", &[]);
+    fs::write(&config, text.replace("r.git", "other.git")).unwrap();
+    fails(&form, "another address");
+    fs::write(&config, &text).unwrap();
+    let (form, _) = world.approved("git -C own push origin HEAD:late", &[]);
+    fs::create_dir(work.join("elsewhere")).unwrap();
+    run(Command::new("cp").args(["-r", "own", "elsewhere/own"]).current_dir(&work));
+    fails(&format!("cd elsewhere && {form}"), "another folder");
+    // While it runs, somebody else makes what git would start.
+    let canary = work.join("canary");
+    let program = format!("#!/bin/sh\ntouch {}\n", canary.display());
+    for (path, text) in [("own/.git/hooks/pre-push", program.as_str()), ("bin/ssh", &program), ("bin/sh", &program)] {
+        let (form, _) = world.approved("sleep 1; git -C own push origin HEAD:late", &[]);
+        let path = work.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let meanwhile = format!(
+            "(sleep 0.5; cp program {0}; chmod +x {0}) & export PATH={1}/bin:$PATH SHELL={1}/bin/sh; {form}",
+            path.display(),
+            work.display()
+        );
+        fs::write(work.join("program"), text).unwrap();
+        world.agent(Some(Backend::Bubblewrap), &meanwhile);
+        assert!(!canary.exists(), "{}", path.display());
+        let _ = fs::remove_file(&path);
+    }
+    assert!(world.at_forge("late").starts_with("first"), "the control: it was pushed");
+    fs::remove_dir_all(work.join("bin")).unwrap();
+    // What a helper is called may be an alias, which is a program.
+    fs::write(world.home().join(".git-credentials"), "https://agent:wrong@git.example.test\n").unwrap();
+    world.remote(&format!("https://{FORGE}/r.git"));
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(
+        &config,
+        format!("{text}[credential]\n\thelper = mine\n[alias]\n\tcredential-mine = !touch {}\n", canary.display()),
+    )
+    .unwrap();
+    let form = world.let_through("git -C own fetch origin");
+    assert_ne!(world.agent(Some(Backend::Bubblewrap), &form).code, Some(0));
+    assert!(!canary.exists());
+    world.agent(None, "git -C own fetch origin");
+    // The proof that the helper is one.
+    let own = world.agent(None, "printf 'protocol=https\\nhost=x\\n' | git -C own credential fill");
+    assert!(canary.exists(), "{own:?}");
 }
 
 /// The forge's own program: what it shows needs nobody, what it says a person; its token is there for both, and for nothing else.
@@ -409,6 +485,22 @@ fn gh_reads_and_writes_by_its_token() {
     }
     let asked = fs::read_to_string(world.outside("log")).unwrap();
     assert!(asked.contains("POST api.github.com/repos/o/r/issues/3/comments"), "{asked}");
+    // It has git look at the working tree, so whatever that starts counts.
+    let settings = world.site.work().join("own/.git/config");
+    let text = fs::read_to_string(&settings).unwrap();
+    for more in [
+        "[core]\n\tfsmonitor = ./x\n",
+        "[filter \"x\"]\n\tclean = ./x\n",
+        "[core]\n\thooksPath = x\n\tsshCommand = ./x\n",
+    ] {
+        fs::write(&settings, format!("{text}{more}")).unwrap();
+        let answer = thread::spawn(world.hook("cd own && gh pr create -R o/r --title x --body y"));
+        let id = world.site.held_or_ended(&answer).unwrap();
+        let card = world.site.cli(["show", &id]).expect(0).stdout;
+        assert!(!card.contains("way out") && !card.contains("grant 30"), "{more}: {card}");
+        world.site.cli(["deny", &id]).expect(0);
+    }
+    fs::write(&settings, &text).unwrap();
     // Where it has none, the forge says so: nothing else of the agent's is sent in its place.
     fs::remove_file(config.join("hosts.yml")).unwrap();
     let form = world.let_through("gh api repos/o/r --jq .full_name");

@@ -10,6 +10,8 @@ use bashgate_shared::shell::quoted;
 use bashgate_tests::{Host, Output, Site, until};
 use serde_json::{Value, json};
 
+use crate::runner::cage::podman;
+
 /// The hosts of these tests: each lies on this machine's loopback, and only the host of the gate knows that.
 const FORGE: &str = "git.example.test";
 const OTHER: &str = "other.example.test";
@@ -481,6 +483,95 @@ fn a_hostile_program_reaches_nobody_but_its_host() {
     let through: Vec<Value> =
         outside.records().into_iter().filter(|record| record["detail"]["address"].is_string()).collect();
     assert_eq!(through, Vec::<Value>::new(), "nothing has gone out");
+}
+
+/// The same from inside of a container without a network: by what runs there without the gate, and by a run that has a way out, as root and as
+/// an ordinary user. What must not be reached lies outside.
+#[test]
+fn nothing_leaves_a_container_without_a_network() {
+    let outside = Outside::new();
+    let port = outside.port;
+    let (site, work) = (outside.site.path(), outside.site.work());
+    let script = work.join(format!("https:/{FORGE}:{port}/page"));
+    fs::create_dir_all(script.parent().unwrap()).unwrap();
+    fs::copy(repository_file("tests/attacks/reaches.py"), &script).unwrap();
+    outside.home();
+    let evil = site.join("evil");
+    fs::create_dir(&evil).unwrap();
+    fs::write(evil.join("canary.py"), CANARY).unwrap();
+    let log = evil.join("log");
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let mut canary = Command::new("python3");
+    let _canary = Killed(canary.arg(evil.join("canary.py")).arg(&free).arg(&log).spawn().unwrap());
+    until("the canary", || log.exists().then_some(()));
+    let machine = Output::of(Command::new("hostname").arg("-I"), b"").stdout;
+    let image = format!("localhost/reaches-test:{}", uuid::Uuid::new_v4().simple());
+    let tar = site.join("root.tar");
+    run(Command::new("sh").arg(repository_file("tests/runner/programs/rootfs.sh")).arg(&tar));
+    podman(&["import", tar.to_str().unwrap(), &image]).expect(0);
+    let variables = [
+        format!("CANARY={free}"),
+        format!("OTHER={OTHER}:{port}"),
+        format!("OWN={FORGE}:{port}"),
+        format!("GATE={}", site.join("egress/default").display()),
+        format!("MACHINE={}", machine.trim()),
+    ];
+    let bin = bashgate_tests::bin("bashgate-run").parent().unwrap().to_owned();
+    let mount = |path: &Path, mode: &str| format!("{0}:{0}{mode}", path.display());
+    let mounts = [
+        mount(site, ":ro"),
+        mount(&work, ""),
+        mount(&outside.home(), ""),
+        mount(&bin, ":ro"),
+        "/usr/bin/python3:/usr/bin/curl:ro".to_owned(),
+    ];
+    for user in ["0", "64321"] {
+        let owns = format!("chmod 755 {0}; chown -R {user}:{user} {0}/agent {0}/work", site.display());
+        for (what, text) in [
+            // A process outside of the agent's tool calls.
+            (
+                "outside",
+                format!(
+                    "{}/bashgate-run egress --socket {}/egress/default/proxy.sock -- env ALONE=1 python3 '{}'",
+                    bin.display(),
+                    site.display(),
+                    script.display()
+                ),
+            ),
+            ("run", outside.outward(&format!("curl -sS https://{FORGE}:{port}/page"))),
+        ] {
+            run(Command::new("sh").args(["-e", "-c", &owns]));
+            let (named, home, owner) =
+                (work.display().to_string(), format!("HOME={}", outside.home().display()), format!("{user}:{user}"));
+            let mut arguments =
+                vec!["run", "--rm", "--network", "none", "--user", &owner, "--workdir", &named, "-e", &home];
+            arguments.extend(["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"]);
+            arguments.extend(variables.iter().flat_map(|one| ["-e", one.as_str()]));
+            arguments.extend(mounts.iter().flat_map(|one| ["-v", one.as_str()]));
+            arguments.extend([image.as_str(), "bash", "-c", &text]);
+            let output = podman(&arguments);
+            let tried = output.stdout.trim().strip_prefix("tried ").and_then(|tried| tried.parse::<u32>().ok());
+            assert!(tried.is_some_and(|tried| tried >= 60), "{user}, {what}: {output:?}");
+            assert_eq!(fs::read_to_string(&log).unwrap(), "ready\n", "{user}, {what}");
+            assert!(!outside.asked().contains("way"), "{user}, {what}: {}", outside.asked());
+        }
+    }
+    // The proof that the canary hears.
+    let mut alone = Command::new("python3");
+    alone.arg(&script).env("ALONE", "1").envs(variables.iter().filter_map(|one| one.split_once('=')));
+    Output::of(&mut alone, b"").expect(0);
+    assert!(fs::read_to_string(&log).unwrap().contains("reached"));
+    podman(&["rmi", "--force", &image]);
+}
+
+/// A process that ends with what holds it.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 fn repository_file(name: &str) -> PathBuf {

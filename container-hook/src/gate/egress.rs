@@ -9,7 +9,8 @@ use bashgate_shared::cage;
 use bashgate_shared::classify::{Classification, Decided};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
-use bashgate_shared::programs::reaches::{Place, Target, address_of, is_plain, repository_of};
+use bashgate_shared::programs;
+use bashgate_shared::programs::reaches::{Place, Reaches, Target, address_of, is_plain, repository_of};
 use bashgate_shared::protocol::{EgressWire, HostWire, MAX_ENDS, MAX_REMOTES, RemoteWire, RequestId};
 
 use super::cage::named;
@@ -39,6 +40,33 @@ pub fn of(
     let reaches = found.reaches.as_ref()?;
     config.egress.join(mailbox::EGRESS_SOCKET).symlink_metadata().ok()?;
     starts_nothing(found, cwd, config, setup).then_some(())?;
+    let remotes = remotes_of(reaches, cwd)?;
+    let runner = config.cage_runner.as_ref()?;
+    let form = cage::egress_form(runner, named(config), answer, command.text())?;
+    let wire = EgressWire { form: Digest::of(form.as_bytes()).hex(), folder: real(cwd)?, remotes };
+    (wire.remotes.len() <= MAX_REMOTES).then_some(WithEgress { form, wire })
+}
+
+/// A folder behind all links, as the wire takes it.
+fn real(cwd: &Path) -> Option<String> {
+    cwd.canonicalize().ok()?.to_str().map(str::to_owned)
+}
+
+/// What a command is when it runs, see [`EgressWire::subject`]: `None` where it would start something, or goes nowhere that is known.
+pub fn subject(
+    command: &CommandLine,
+    found: &Classification,
+    cwd: &Path,
+    config: &Config,
+    setup: ShellSetup<'_>,
+) -> Option<Digest> {
+    starts_nothing(found, cwd, config, setup).then_some(())?;
+    let remotes = remotes_of(found.reaches.as_ref()?, cwd)?;
+    Some(EgressWire::subject(command.text(), &real(cwd)?, &remotes))
+}
+
+/// Where the remotes lie that it names, and for what is written which repositories those are.
+fn remotes_of(reaches: &Reaches, cwd: &Path) -> Option<Vec<RemoteWire>> {
     let look = |folder: &str, remote: &str| Told::of(&conditions::place(folder, cwd)?, remote);
     let mut remotes = Vec::new();
     for place in &reaches.places {
@@ -56,16 +84,22 @@ pub fn of(
             remotes.push(RemoteWire { folder: folder.clone(), remote: remote.clone(), hosts, repositories });
         }
     }
-    let runner = config.cage_runner.as_ref()?;
-    let form = cage::egress_form(runner, named(config), answer, command.text())?;
-    let wire = EgressWire { form: Digest::of(form.as_bytes()).hex(), remotes };
-    (wire.remotes.len() <= MAX_REMOTES).then_some(WithEgress { form, wire })
+    Some(remotes)
 }
 
 /// True for a command that reaches hosts, and where nothing here has it do more than its text says: all that would be looked at if it were
 /// local, and what its own row asks for.
 pub fn starts_nothing(found: &Classification, cwd: &Path, config: &Config, setup: ShellSetup<'_>) -> bool {
     let Some(reaches) = found.reaches.as_ref().filter(|reaches| !reaches.places.is_empty()) else { return false };
+    // Such a run has the machine's own programs and no others.
+    let is_there = |name: &String| {
+        name.contains('/')
+            || programs::is_builtin(name)
+            || cage::PATH.split(':').any(|at| Path::new(at).join(name).exists())
+    };
+    if !found.effects.programs.iter().all(is_there) {
+        return false;
+    }
     let mut local = Classification { decided: Decided::LocalIf, ..found.clone() };
     local.conditions.extend(reaches.conditions.iter().cloned());
     conditions::check(&local, cwd, &config.protected(), setup).is_clear()
@@ -99,6 +133,14 @@ impl Told {
             let chosen = settings.iter().filter(|one| chooses(&one.key)).map(|one| one.value.as_str());
             addresses.extend(chosen.filter(|value| *value != "." && named.iter().all(|(name, _)| name != value)));
         }
+        // What it asks for by name is sent, too.
+        let names_of_branches = settings.iter().filter(|one| {
+            part(&one.key, ".fetch").is_some()
+                || one.key.starts_with("branch.") && one.key.rsplit('.').next() == Some("merge")
+        });
+        if !names_of_branches.map(|one| one.value.as_str()).all(is_plain) {
+            return None;
+        }
         let (mut hosts, mut repositories) = (BTreeSet::new(), Some(BTreeSet::new()));
         for address in addresses {
             // It is sent, as the words of a command are.
@@ -111,8 +153,11 @@ impl Told {
                 all
             });
         }
-        // By these a push that says nothing of it goes over what is there.
-        let is_said = !settings.iter().any(|one| part(&one.key, ".push").or(part(&one.key, ".mirror")).is_some());
+        // By these a push that says nothing of it goes over what is there, and the forge's program takes another repository.
+        let does_more = |one: &git::config::Setting| {
+            [".push", ".mirror", ".gh-resolved", ".pushurl"].iter().any(|end| part(&one.key, end).is_some())
+        };
+        let is_said = !settings.iter().any(does_more);
         let repositories: Vec<String> = repositories.filter(|_| is_said).into_iter().flatten().collect();
         let fits = !hosts.is_empty() && hosts.len() <= MAX_ENDS && repositories.len() <= MAX_ENDS;
         fits.then(|| Self { hosts: hosts.into_iter().collect(), repositories })
@@ -156,8 +201,8 @@ mod tests {
         assert_eq!(hosts("fork"), Some(vec!["b.example:443".to_owned()]));
         assert_eq!(hosts(""), Some(vec!["a.example:22".to_owned(), "b.example:443".to_owned()]));
         assert_eq!(hosts("none"), None);
-        assert_eq!(repositories("origin"), Some(vec!["a.example/o/r".to_owned()]));
-        assert_eq!(repositories("*"), Some(vec!["a.example/o/r".to_owned(), "b.example/o/r".to_owned()]));
+        assert_eq!(repositories("origin"), Some(vec!["a.example:o/r".to_owned()]));
+        assert_eq!(repositories("*"), Some(vec!["a.example:o/r".to_owned(), "b.example/o/r.git".to_owned()]));
         for config in
             ["[remote \"origin\"]\n\turl = /srv/r\n", "[remote \"origin\"]\n\turl = ext::sh -c x\n", "", "[remote"]
         {
@@ -174,7 +219,7 @@ mod tests {
             with(&format!("{origin}{chosen}"));
             assert_eq!(
                 repositories(""),
-                Some(vec!["a.example/o/r".to_owned(), "c.example/x/y".to_owned()]),
+                Some(vec!["a.example:o/r".to_owned(), "c.example:x/y".to_owned()]),
                 "{chosen}"
             );
             assert_eq!(hosts("origin"), Some(vec!["a.example:22".to_owned()]), "{chosen}");

@@ -81,6 +81,10 @@ impl Reach {
     pub fn of_writes(found: &Classification, check: &BashCheck) -> Option<Self> {
         let remotes = check.egress.as_ref().map(|told| egress::remotes(&told.remotes)).unwrap_or_default();
         let (acts, hosts) = writes::kind_of(found, &remotes)?;
+        // Without an asker that has looked at that.
+        if check.egress.is_none() && writes::looks_at_folder(found) {
+            return None;
+        }
         let says_more = !(check.leads_to.is_empty() && check.brings.is_empty() && check.unproven.is_empty());
         // How it was asked, and what else was found, is as it is each time.
         if says_more || !check.asked_with.is_empty() || !check.unlooked.is_empty() || !check.secrets.is_empty() {

@@ -23,14 +23,18 @@ pub fn kind_of(found: &Classification, remotes: &Remotes) -> Option<Kind> {
     let by = |program: &str| effects.network.iter().any(|used| used.program == program);
     let (at_forge, pushes) = (by(FORGE), effects.network.iter().any(|used| is_git(&used.program)));
     let is_theirs = effects.network.iter().all(|used| used.program == FORGE || is_git(&used.program));
-    let calls = found.calls.iter().filter(|call| matches!(call.first(), Some(Some(program)) if program == FORGE));
-    // A document in the text goes through `cat`; what another call shows is not in the text.
+    let of = |name: &'static str| {
+        found.calls.iter().filter(move |call| matches!(call.first(), Some(Some(program)) if program == name))
+    };
+    // A document in the text goes through `cat`, which then has no words; what another call shows is not in the text.
     let stands_in_text = || {
-        let is_known = calls.clone().all(|call| call.iter().all(Option::is_some)) || calls.clone().count() == 1;
+        let is_known = of(FORGE).all(|call| call.iter().all(Option::is_some)) || of(FORGE).count() == 1;
         is_known
-            && effects.programs.iter().all(|program| [FORGE, "cat"].contains(&program.as_str()))
+            && of("cat").all(|call| call.len() == 1)
+            && effects.programs.iter().all(|program| [FORGE, "cat", "cd"].contains(&program.as_str()))
             && effects.reads.is_empty()
             && effects.writes.is_empty()
+            && !effects.reads_unknown
     };
     let is_plain = effects.secrets.is_empty() && effects.delivers.is_empty() && (!at_forge || stands_in_text());
     // A variable may choose what is meant. Which of two programs writes where, nobody says.
@@ -59,8 +63,19 @@ pub fn kind_of(found: &Classification, remotes: &Remotes) -> Option<Kind> {
     Some((acts, hosts.collect()))
 }
 
-/// As the forge's program names it, which asks for one host alone: without that, and in small letters.
+/// True where the forge's program has git look at the working tree, which may start what the repository's settings say.
+pub fn looks_at_folder(found: &Classification) -> bool {
+    let word = |call: &[Option<String>], at: usize| call.get(at).cloned().flatten();
+    found.calls.iter().any(|call| {
+        word(call, 0).is_some_and(|program| program == FORGE)
+            && word(call, 2).is_none_or(|word| matches!(word.as_str(), "create" | "new"))
+    })
+}
+
+/// As the forge's program names it, which asks for one host alone: the last two parts, in small letters.
 fn at_its_forge(repository: &str) -> String {
-    let name = repository.split_once('/').map_or(repository, |(_, name)| name);
-    name.to_ascii_lowercase()
+    let path = repository.strip_suffix(".git").unwrap_or(repository);
+    let mut parts = path.rsplit(['/', ':']);
+    let (name, owner) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    format!("{owner}/{name}").to_ascii_lowercase()
 }

@@ -248,7 +248,7 @@ impl Core {
             return self.reject(&workspace, request_id, Some(digest), why, since);
         }
         let cwd = check.cwd.clone().unwrap_or_default();
-        let leads_to = check.egress.as_ref().map(|told| &told.remotes);
+        let leads_to = check.egress.as_ref().map(|told| (&told.folder, &told.remotes));
         let evidence = (&check.evidence, check.says(), check.other_shell, &check.script, leads_to);
         let evidence = serde_json::to_string(&evidence).unwrap_or_default();
         // What one agent, or one sandbox, was given, no other one has.

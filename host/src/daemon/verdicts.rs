@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::row;
-use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, TOOL_EVENT, WorkspaceName};
+use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, EgressWire, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
 
@@ -299,8 +299,9 @@ impl Core {
         let ports = || goes_to.iter().map(|(_, port)| *port);
         let signs_in = |name: &&String| row(name).is_some_and(|row| row.signs_in.iter().any(|one| one.is_for(ports())));
         let programs = found.effects.programs.iter().filter(signs_in).cloned().collect();
-        let command = open.check.command.text();
-        let is_ready = self.way_out.put(&open.workspace, &open.request_id, command, &ends, programs);
+        let Some(told) = &open.check.egress else { return Vec::new() };
+        let subject = EgressWire::subject(open.check.command.text(), &told.folder, &told.remotes);
+        let is_ready = self.way_out.put(&open.workspace, &open.request_id, subject, &ends, programs);
         // Else it runs, and reaches nothing.
         if is_ready { ends } else { Vec::new() }
     }

@@ -1,6 +1,6 @@
 //! What goes with answers: each names hosts and an amount, counts for one run of one command, and is over when that run is.
 //!
-//! A run presents the answer's id, with the digest of its command, on a connection that it keeps. Whoever comes second gets nothing, so the
+//! A run presents the answer's id, with the digest of its command, its folder and its remotes, on a connection that it keeps. Whoever comes second gets nothing, so the
 //! text of a run is worth nothing to those who read it. Its connections come from the process that has presented it.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ type All = BTreeMap<(WorkspaceName, RequestId), Arc<Answer>>;
 /// One answer.
 pub struct Answer {
     pub(super) id: RequestId,
-    command: String,
+    subject: String,
     ends: Vec<(Host, u16)>,
     programs: Vec<String>,
     left: Mutex<[u64; 2]>,
@@ -54,7 +54,7 @@ impl Answers {
         &self,
         workspace: &WorkspaceName,
         id: &RequestId,
-        command: &str,
+        subject: Digest,
         ends: &[EgressEnd],
         programs: Vec<String>,
     ) -> bool {
@@ -69,7 +69,7 @@ impl Answers {
         let (tells, told) = mpsc::channel(MOST_TOLD);
         let answer = Answer {
             id: id.clone(),
-            command: Digest::of(command.as_bytes()).hex(),
+            subject: subject.hex(),
             ends: hosts,
             programs,
             left: Mutex::new([up, down]),
@@ -87,7 +87,7 @@ impl Answers {
     pub(super) fn present(
         &self,
         workspace: &WorkspaceName,
-        (id, command): (&RequestId, &str),
+        (id, subject): (&RequestId, &str),
         pid: i32,
     ) -> Result<(Arc<Answer>, mpsc::Receiver<String>), &'static str> {
         // A process that the kernel does not name here could be any.
@@ -98,8 +98,8 @@ impl Answers {
         }
         let answer = held(&self.0).get(&(workspace.clone(), id.clone())).cloned();
         let answer = answer.filter(|answer| !answer.is_over()).ok_or("the host has no such answer, or it is over")?;
-        if answer.command != command {
-            return Err("the answer is about another command");
+        if answer.subject != subject {
+            return Err("the answer is about another command, another folder or other addresses of remotes");
         }
         let mut presenter = held(&answer.presenter);
         if presenter.is_some() {
@@ -200,7 +200,7 @@ mod tests {
         let (answers, id) = (Answers::default(), RequestId::parse(ID).unwrap());
         let [own, other] = ["own", "other"].map(|name| WorkspaceName::parse(name).unwrap());
         let digest = Digest::of(b"git fetch").hex();
-        assert!(answers.put(&own, &id, "git fetch", &[end("a.example", 10)], Vec::new()));
+        assert!(answers.put(&own, &id, Digest::of(b"git fetch"), &[end("a.example", 10)], Vec::new()));
         assert!(answers.of_run(&own, &id, 7).is_none(), "nobody has presented it");
         assert!(answers.present(&other, (&id, &digest), 7).is_err(), "another workspace");
         assert!(answers.present(&own, (&id, &Digest::of(b"git push").hex()), 7).is_err(), "another command");
@@ -225,11 +225,11 @@ mod tests {
         let own = WorkspaceName::parse("own").unwrap();
         let id = |at: usize| RequestId::parse(&format!("2f1c7d1e-0a4b-4c8e-9b1d-{at:012x}")).unwrap();
         for at in 0..MOST {
-            assert!(answers.put(&own, &id(at), "x", &[end("a.example", 1)], Vec::new()));
+            assert!(answers.put(&own, &id(at), Digest::of(b"x"), &[end("a.example", 1)], Vec::new()));
         }
-        assert!(!answers.put(&own, &id(MOST), "x", &[end("a.example", 1)], Vec::new()));
+        assert!(!answers.put(&own, &id(MOST), Digest::of(b"x"), &[end("a.example", 1)], Vec::new()));
         answers.end_all(&own);
-        assert!(answers.put(&own, &id(MOST), "x", &[end("a.example", 1)], Vec::new()));
-        assert!(!answers.put(&own, &id(0), "x", &[], Vec::new()), "no hosts, no way out");
+        assert!(answers.put(&own, &id(MOST), Digest::of(b"x"), &[end("a.example", 1)], Vec::new()));
+        assert!(!answers.put(&own, &id(0), Digest::of(b"x"), &[], Vec::new()), "no hosts, no way out");
     }
 }

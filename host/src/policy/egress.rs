@@ -223,6 +223,28 @@ mod tests {
             "curl https://github.com/y -o .curlrc; curl https://github.com/z",
             "curl https://github.com/y -o ~/.netrc",
             "docker pull x",
+            // What a run with a way out sets is not taken away again, nor changed.
+            "env -u GIT_ALLOW_PROTOCOL git fetch git@github.com:o/r",
+            "env -i git fetch git@github.com:o/r",
+            "env - git fetch git@github.com:o/r",
+            "GH_TOKEN=$(cat f) gh api user",
+            "export GH_TOKEN=x; gh pr view 1",
+            "GH_REPO=o/r gh api graphql -F 'query={repo}'",
+            "unset GIT_SSH_COMMAND; git fetch git@github.com:o/r",
+            "git -c fetch.bundleURI=https://github.com/x fetch git@github.com:o/r",
+            "git -c protocol.ext.allow=always fetch git@github.com:o/r",
+            "git -c 'rebase.instructionFormat=%s%nexec ./x' pull --rebase git@github.com:o/r main",
+            // How something ends says something of what was read.
+            "grep -q a f && curl https://github.com/x",
+            "[ -s f ] || curl https://github.com/x",
+            "[[ $c == b ]] && git ls-remote git@github.com:o/r",
+            "for k in a b; do cut -c1 f | grep -q $k && curl https://github.com/$k; done",
+            // What comes in may be a repository.
+            "gh run download 1 -R o/r && git ls-remote git@github.com:o/r",
+            "git pull git@github.com:o/r && git -C sub fetch git@github.com:o/r",
+            "gh run download 1 -R o/r --dir .git/hooks",
+            "git clone https://github.com/o/r /etc/cron.d/x",
+            "curl https://github.com/o/r/dispatch",
         ] {
             assert_eq!(of(command), None, "{command}");
         }

@@ -196,14 +196,14 @@ impl Exec {
         let answer = self.egress.clone()?;
         let config = gate.config.as_ref()?;
         // Somebody may have changed what the hook has looked at.
-        if !permit::starts_nothing(permit.command(), config, cwd) {
+        let Some(subject) = permit::subject(permit.command(), config, cwd) else {
             say_aside!(
                 "bashgate: this runs without network: what it would start is not what it was when it was decided"
             );
             return None;
-        }
+        };
         let folder = gate.config.as_ref().map_or_else(|| mailbox::EGRESS.into(), |config| config.egress.clone());
-        match Way::of(&folder, answer, &self.text()) {
+        match Way::of(&folder, answer, subject) {
             Ok(way) => Some(Arc::new(way)),
             Err(why) => {
                 say_aside!(

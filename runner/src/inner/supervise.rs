@@ -65,7 +65,7 @@ fn way_out(plan: &mut Plan) -> Result<Option<TcpListener>, String> {
     let own = std::env::current_exe().map_err(failed)?;
     let told = crate::egress::environment_of_run(at, &own);
     plan.env.retain(|(name, _)| !told.iter().any(|(told, _)| told == name));
-    plan.env.extend(told.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    plan.env.extend(told);
     Ok(Some(listener))
 }
 

@@ -20,6 +20,7 @@ pub fn names_program(key: &str) -> bool {
         "alias" | "credential" | "sendemail" | "lfs" | "web" | "help" => true,
         "core" => matches!(name, "editor" | "sshcommand" | "askpass" | "gitproxy"),
         "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs" | "proxy"),
+        "rebase" => name == "instructionformat",
         _ => false,
     }
 }
@@ -31,7 +32,7 @@ pub fn is_inert(key: &str, value: &str) -> bool {
     match section {
         // Names only what people see, or steers what no local subcommand does.
         "user" | "author" | "committer" | "color" | "column" | "advice" | "alias" | "push" | "pull" | "fetch"
-        | "rebase" | "url" | "credential" | "http" | "https" | "safe" | "i18n" | "help" | "rerere" | "versionsort"
+        | "url" | "credential" | "http" | "https" | "safe" | "i18n" | "help" | "rerere" | "versionsort"
         | "sendemail" | "github" | "hub" | "web" | "apply" | "am" | "describe" | "checkout" | "switch" | "add"
         | "protocol" | "receive" | "transfer" | "lfs" | "worktree" | "oh-my-zsh" | "pack" | "index" | "feature" => true,
         "core" => {
@@ -53,6 +54,8 @@ pub fn is_inert(key: &str, value: &str) -> bool {
             )
         }
         "init" => name == "defaultbranch",
+        // A line of a rebase's list may be an order.
+        "rebase" => name != "instructionformat",
         "stash" => name == "showstat",
         // Others of them change what of merges, and under which names, is shown.
         "log" => !matches!(name, "showsignature" | "diffmerges" | "follow") || is_false(value),
@@ -194,6 +197,9 @@ pub fn leads_elsewhere(key: &str, value: &str) -> bool {
         || is_local()
         || recurses()
         || ENDS.iter().any(|end| lower.ends_with(end))
+        // An order to the other side, as `-o` is; and a remote that an address in the text means.
+        || lower == "push.pushoption"
+        || lower.strip_prefix("remote.").is_some_and(|rest| rest.rsplit_once('.').is_some_and(|(name, _)| name.contains(':')))
         // What merges, and what is asked for a rebase, is a program.
         || (lower.starts_with("merge.") || lower.starts_with("diff.")) && RUN_BY_MERGES.iter().any(|end| lower.ends_with(end))
         || (lower == "pull.rebase" || lower.starts_with("branch.") && lower.ends_with(".rebase"))
@@ -213,7 +219,11 @@ fn starts_on_the_way(key: &str, value: &str) -> bool {
         | "lfs.standalonetransferagent"
         | "pull.twohead"
         | "pull.octopus"
-        | "http.useragent" => true,
+        | "http.useragent"
+        // Orders in the list of a rebase, and what is fetched besides.
+        | "rebase.instructionformat"
+        | "fetch.bundleuri"
+        | "fetch.bundlecreationtoken" => true,
         "core.fsmonitor" | "push.gpgsign" | "rebase.autostash" | "merge.autostash" => !is_off(),
         _ if key.starts_with("credential.") && key.ends_with("username") => true,
         _ if key.starts_with("gpg.") && key.ends_with("program")

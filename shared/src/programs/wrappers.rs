@@ -233,7 +233,17 @@ fn leading_options(args: &[Arg], options: &Options) -> usize {
     at.min(args.len())
 }
 
+/// What it runs without a variable does not go by what a run with a way out sets, so nothing that reaches hosts is understood behind that.
 fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let takes_away =
+        |arg: &Arg| arg.exact().is_none_or(|text| text == "-" || text.starts_with("-i") || text.starts_with("-u"));
+    let before = call.args.iter().take_while(|arg| arg.start().starts_with('-') || arg.start().contains('='));
+    let takes_away = before.clone().any(takes_away);
+    let judgement = in_environment(judge, call);
+    if takes_away { judgement.reaching(None) } else { judgement }
+}
+
+fn in_environment(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut judgement = Judgement::safe();
     let mut rest = call.args.as_slice();
     let mut cleared = false;

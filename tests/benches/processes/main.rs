@@ -1,6 +1,7 @@
 //! Whole processes beside the least that could do it, a static C program, interleaved in one run. What counts are the
 //! ratios; times belong to the machine.
 
+mod egress;
 mod load;
 mod table;
 mod walk;
@@ -26,7 +27,7 @@ fn main() {
     let mut table = Table::default();
     // All of them, or those whose names are given: cargo bench --bench processes -- flood
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let benches: [Bench<'_>; 12] = [
+    let benches: [Bench<'_>; 13] = [
         ("hook", &|table| hook_beside_true(&floor, table)),
         ("walk", &|table| walk::hook_in_large_folders(&floor, table)),
         ("watch", &walk::watch_of_a_large_workspace),
@@ -39,6 +40,7 @@ fn main() {
         ("decisions", &|table| load::decisions(&floor, table)),
         ("start", &load::start_with_a_long_audit),
         ("memory", &load::many_workspaces),
+        ("egress", &egress::beside_a_plain_proxy),
     ];
     for (name, bench) in benches {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {

@@ -100,6 +100,14 @@ fn of_repository(
         Err(why) => found.programs.push(why),
     }
     belongs(repository, found);
+    if work == GitWork::Fetches {
+        // Another repository's objects would be sent, or asked for, as if they were its own.
+        for name in ["objects/info/alternates", "objects/info/http-alternates"] {
+            if existing(std::fs::symlink_metadata(repository.common.join(name)))?.is_some() {
+                found.programs.push(format!("{name} lends it the objects of another repository"));
+            }
+        }
+    }
     if records {
         // Left by an operation that was not finished: a commit finishes it, and writes files.
         for name in ["MERGE_AUTOSTASH", "MERGE_RR"] {

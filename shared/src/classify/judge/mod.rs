@@ -352,8 +352,10 @@ impl Judge<'_> {
             }
             condition => undermines(condition),
         };
+        let steers = self.effects.sets.iter().any(|name| crate::variables::steers_client(name));
         let stays = |reaches: &Reaches| {
             is_all
+                && !steers
                 && !reaches.conditions.iter().any(harms)
                 && reaches.holds_throughout()
                 && (!reaches.brings || self.conditions.is_empty())

@@ -42,6 +42,40 @@ fn assigns_an_element(text: &str) -> bool {
     behind.is_some_and(|behind| behind.contains("]=") || behind.contains("]+="))
 }
 
+/// True for what ends in the same way whatever it meets in files: so whether something runs behind it says nothing of them.
+fn ends_alike(step: &Step) -> bool {
+    const PROGRAMS: &[&str] = &[
+        "cd", "echo", "printf", "true", ":", "pwd", "mkdir", "sleep", "export", "gh", "curl", "wget", "npm", "pip",
+        "cargo", "head", "tail", "wc", "sort", "cut", "tr",
+    ];
+    const OF_GIT: &[&str] = &[
+        "add",
+        "commit",
+        "fetch",
+        "pull",
+        "push",
+        "status",
+        "log",
+        "branch",
+        "remote",
+        "checkout",
+        "switch",
+        "stash",
+        "merge",
+        "rebase",
+        "clone",
+        "tag",
+        "config",
+        "worktree",
+        "ls-remote",
+    ];
+    let Some(simple) = step.pipeline.last().and_then(Command::as_simple) else { return false };
+    let words: Vec<_> = simple.words.iter().map(|word| word.literal().unwrap_or_default()).collect();
+    let Some(program) = words.first() else { return true };
+    PROGRAMS.contains(&program.as_ref())
+        || programs::is_git(program) && words.iter().any(|word| OF_GIT.contains(&word.as_ref()))
+}
+
 /// The name under which a function counts as bound. No variable has parentheses in its name.
 fn function_key(name: &str) -> String {
     format!("{name}()")
@@ -216,7 +250,10 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let mut certain = true;
         // What was set before the steps of this list that may not have run.
         let mut settled = None;
+        // True where how a step before it in its list has ended may say something of what was read.
+        let mut tells = false;
         for step in &script.steps {
+            tells &= step.join != Join::Then;
             match step.join {
                 Join::Then => certain = true,
                 Join::Or => certain = false,
@@ -234,7 +271,10 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                     settled = Some(self.judge.bound.mark());
                 }
             }
+            self.judge.branches += usize::from(tells);
             self.pipeline(step, &seen);
+            self.judge.branches -= usize::from(tells);
+            tells |= !ends_alike(step);
             let now = std::mem::replace(&mut self.judge.folders, seen);
             self.judge.also_in(&now);
             seen = std::mem::replace(&mut self.judge.folders, now);

@@ -296,7 +296,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     is_led_elsewhere = true;
                 }
                 let lower = key.to_ascii_lowercase();
-                is_told_how |= git_config::names_program(&lower) || git_config::leads_elsewhere(&lower, value);
+                is_told_how |= !is_of_people(&lower);
                 // What is given for one call may throw away what is kept, show an ignored file's lines, or lend files to others.
                 let does_more = ["gc.", "maintenance.", "core.excludesfile", "core.sharedrepository"]
                     .iter()
@@ -725,6 +725,13 @@ fn subcommand_of<'w>(words: &'w [Option<&'w str>]) -> Option<(&'w str, &'w [Opti
         })
     })?;
     Some(((*words.get(at)?)?, words.get(at + 1..).unwrap_or_default()))
+}
+
+/// True for a setting that changes what people see and how they are called. Any other for one call may say where a connection goes, what
+/// it sends or what it starts.
+fn is_of_people(key: &str) -> bool {
+    matches!(key, "user.name" | "user.email" | "core.quotepath" | "core.pager")
+        || ["color.", "advice.", "column."].iter().any(|start| key.starts_with(start))
 }
 
 /// True for a subcommand that looks into whatever git tracks, a repository in the repository as well.

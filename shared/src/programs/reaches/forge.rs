@@ -18,19 +18,29 @@ const SHOWS: &[(&str, &[&str])] = &[
     ("secret", &["list", "ls"]),
     ("auth", &["status"]),
 ];
-/// What it changes, by the kind of it: who grants one of a kind grants all of that kind for a while.
-const CHANGES: &[(&str, &[&str], &str)] = &[
-    ("pr", &["create", "new", "edit", "comment", "review", "close", "reopen", "ready"], TALK),
-    ("issue", &["create", "new", "edit", "comment", "close", "reopen"], TALK),
-    ("pr", &["merge"], "merge"),
-    ("run", &["rerun", "cancel"], "runs"),
-    ("workflow", &["run"], "runs"),
-    ("label", &["create", "edit"], TALK),
-    ("release", &["create", "edit"], "releases"),
+/// What it changes, by the kind of it: who grants one of a kind grants all of that kind for a while. With the options of each that
+/// say nothing but words, names and numbers; another may read a file, open an editor, approve or throw away.
+const CHANGES: &[(&str, &[&str], &str, &str)] = &[
+    ("pr", &["create", "new"], TALK, "--title --body -t -b --base -B --head -H --draft --label -l --repo -R"),
+    ("issue", &["create", "new"], TALK, "--title --body -t -b --label -l --repo -R"),
+    (
+        "pr",
+        &["edit", "comment", "review", "close", "reopen", "ready"],
+        TALK,
+        "--title --body -t -b --base -B --add-label --remove-label --comment -c --request-changes --undo --repo -R",
+    ),
+    (
+        "issue",
+        &["edit", "comment", "close", "reopen"],
+        TALK,
+        "--title --body -t -b --add-label --remove-label --comment -c --reason --repo -R",
+    ),
+    ("pr", &["merge"], "merge", "--squash --merge --rebase --subject --body -b --match-head-commit --repo -R"),
+    ("run", &["rerun", "cancel"], "runs", "--failed --job -j --repo -R"),
+    ("workflow", &["run"], "runs", "--ref --raw-field -f --repo -R"),
+    ("label", &["create", "edit"], TALK, "--color --description --name --repo -R"),
+    ("release", &["create", "edit"], "releases", "--title -t --notes --target --draft --prerelease --latest --repo -R"),
 ];
-/// What reads a file, or does more than is said, in these.
-const NEVER: &[&str] =
-    &["-w", "-F", "-e", "-T", "--template", "-d", "--delete-branch", "--admin", "--auto", "-a", "--approve", "-r"];
 const TALK: &str = "pull requests and issues";
 /// Options of these commands that have a value, in all of them the same. Others have none, or are of no matter where they stand.
 const VALUED: &[&str] = &[
@@ -143,8 +153,8 @@ pub(in crate::programs) fn of(words: &[Option<&str>], folders: Option<&[String]>
     if SHOWS.iter().any(|(name, subs)| *name == command && subs.contains(&sub)) {
         return shown((command, sub), rest, folders);
     }
-    let kind = CHANGES.iter().find(|(name, subs, _)| *name == command && subs.contains(&sub))?.2;
-    changed((command, kind), rest, folders)
+    let (.., kind, options) = CHANGES.iter().find(|(name, subs, ..)| *name == command && subs.contains(&sub))?;
+    changed((command, kind), options, rest, folders)
 }
 
 /// The words of a call as options with their values and operands.
@@ -286,6 +296,11 @@ fn shown((command, sub): (&str, &str), words: &[Option<&str>], folders: Option<&
     {
         return None;
     }
+    // What it brings goes where no program looks by itself.
+    let into = words.options.iter().filter(|(name, _)| matches!(*name, "-D" | "--dir" | "-O" | "--output"));
+    if !into.filter_map(|(_, value)| *value).all(super::git::is_new_folder) {
+        return None;
+    }
     if command == "auth" && words.options.iter().any(|(name, _)| matches!(*name, "-t" | "--show-token")) {
         return None;
     }
@@ -305,15 +320,20 @@ fn shown((command, sub): (&str, &str), words: &[Option<&str>], folders: Option<&
         // Where files are that it shows the way to.
         places.extend(FILES.iter().map(|host| Place::https(*host)));
     }
-    let by_folder = if matches!(named, Named::ByFolder) { Some(folders?) } else { None };
-    let reaches = Reaches::reads(places, VIEW_BYTES).when(by_folder.into_iter().flat_map(asks_git));
+    // It may ask git whatever it is told.
+    let reaches = Reaches::reads(places, VIEW_BYTES).when(asks_git(folders?));
     Some(if sub == "download" { reaches.bringing() } else { reaches })
 }
 
 /// Where the files of releases and runs lie.
 const FILES: &[&str] = &["github.com", "objects.githubusercontent.com", "release-assets.githubusercontent.com"];
 
-fn changed((command, kind): (&str, &str), words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
+fn changed(
+    (command, kind): (&str, &str),
+    known: &str,
+    words: &[Option<&str>],
+    folders: Option<&[String]>,
+) -> Option<Reaches> {
     let words = split(words)?;
     // What is taken for an option's value here may be what it is about: an address says another repository.
     let is_address = |(name, value): &(&str, Option<&str>)| {
@@ -330,18 +350,20 @@ fn changed((command, kind): (&str, &str), words: &[Option<&str>], folders: Optio
     if words.options.iter().any(is_address) || is_about_number && !words.operands.iter().copied().all(is_number) {
         return None;
     }
-    if words.options.iter().any(|(name, _)| STARTS.contains(name) || NEVER.contains(name)) {
+    if !words.options.iter().all(|(name, _)| known.split_ascii_whitespace().any(|one| one == *name)) {
+        return None;
+    }
+    // Files stand behind the name of a release, inputs behind that of a workflow.
+    if matches!(command, "release" | "workflow" | "label") && words.operands.len() != 1 {
         return None;
     }
     let named = by_words(&words)?;
-    let mut reaches = Reaches::reads([named.place()?], VIEW_BYTES * 4);
+    // It has git look at the working tree before it says something of a branch.
+    let mut reaches = Reaches::reads([named.place()?], VIEW_BYTES * 4).when(super::git::inert(folders?));
     reaches.writes.insert(kind.to_owned());
     match named {
         Named::Here(_, target) => drop(reaches.targets.insert(Target::Named(target))),
-        Named::ByFolder => {
-            reaches.targets.extend(of_folders(folders?));
-            reaches.conditions.extend(asks_git(folders?));
-        }
+        Named::ByFolder => reaches.targets.extend(of_folders(folders?)),
     }
     Some(reaches)
 }
@@ -379,7 +401,8 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         .map(|word| {
             let was_field = std::mem::replace(
                 &mut behind_field,
-                word.is_some_and(|word| matches!(word, "-f" | "--raw-field" | "-F" | "--field")),
+                // Of the others a value may be the name of a file.
+                word.is_some_and(|word| matches!(word, "-f" | "--raw-field")),
             );
             is_said &= word.is_some();
             word.or(was_field.then_some("?=?"))
@@ -424,10 +447,17 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         .filter(|(name, _)| matches!(*name, "-f" | "--raw-field" | "-F" | "--field"))
         .map(|(_, value)| value.unwrap_or_default())
         .collect();
-    // A field of a file, or of what comes in.
+    // A field of a file, or of what comes in; and one that it fills with names of the folder's.
+    let fills = |value: &str| {
+        ["owner", "repo", "branch"]
+            .iter()
+            .any(|name| value.contains(&format!("{{{name}}}")) || value.contains(&format!(":{name}")))
+    };
     let of_file = |(name, value): &(&str, Option<&str>)| {
         matches!(*name, "-F" | "--field")
-            && value.is_some_and(|value| value.split_once('=').is_none_or(|(_, value)| value.starts_with('@')))
+            && value.is_some_and(|value| {
+                fills(value) || value.split_once('=').is_none_or(|(_, value)| value.starts_with('@'))
+            })
     };
     if sorted.options.iter().any(of_file) {
         return None;
@@ -458,10 +488,16 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     }
     let parts: Vec<&str> = path.split('/').collect();
     let ["repos", owner, name, what, rest @ ..] = parts.as_slice() else { return None };
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let kind = match (method, *what, rest) {
-        ("PUT", "pulls", [.., "merge"]) => "merge",
-        ("POST", "pulls", [_, "reviews", ..]) => "reviews",
-        ("POST" | "PATCH", "pulls" | "issues", _) => TALK,
+        ("PUT", "pulls", [number, "merge"]) if is_number(number) => "merge",
+        ("POST", "pulls", [number, "reviews"]) if is_number(number) => "reviews",
+        ("POST", "pulls" | "issues", []) => TALK,
+        ("PATCH", "pulls" | "issues", [number]) if is_number(number) => TALK,
+        ("POST", "pulls" | "issues", [number, "comments"]) if is_number(number) => TALK,
+        ("POST", "pulls", [number, "comments", of, "replies"]) if is_number(number) && is_number(of) => TALK,
+        ("PATCH", "pulls" | "issues", ["comments", number]) if is_number(number) => TALK,
+        ("POST", "issues", [number, "labels"]) if is_number(number) => TALK,
         _ => return None,
     };
     let mut reaches = Reaches::reads([place], VIEW_BYTES * 4).when(conditions);
@@ -571,6 +607,18 @@ mod tests {
             "pr comment https://github.com/o/x/pull/1 -R o/r --body y",
             "api repos/o/r?issues -X PATCH -f x=y",
             "api repos/o/r/issues/%2e%2e/keys -f key=x",
+            "api repos/o/r/pulls/{branch} -f event=APPROVE",
+            "api repos/o/r/pulls/./1/reviews -f event=APPROVE",
+            "api repos/o/r/pulls//1/reviews -f event=APPROVE",
+            "api repos/o/r/pulls/1/codespaces -X POST",
+            "api repos/o/r/issues -f title=x -F ?",
+            "workflow run ci.yml -R o/r --field body=@f",
+            "workflow run ci.yml -R o/r -F body=@f",
+            "pr create -R o/r -f=true",
+            "pr create -R o/r --fill-first",
+            "pr create -R o/r --fill=true",
+            "release create v3 notes.txt -R o/r --notes x",
+            "pr comment 1 -R o/r --body-file=f",
             "api repos/{owner}/x/issues -f title=y",
             "api repos/o/{repo}/issues -f title=y",
             "pr create -T notes",
@@ -611,6 +659,11 @@ mod tests {
             "api graphql -F query=@f",
             "api graphql -f ?",
             "api graphql --input f",
+            "api graphql -F query={repo}",
+            "api graphql -F query={a(x::repo)}",
+            "run download 1 -R o/r -D .git/hooks",
+            "run download 1 -R o/r --dir /etc/x",
+            "release download v1 -R o/r --dir=.claude",
             "api user --input -",
             "api ?",
             "api repos/o/r/contents/../../x",

@@ -45,7 +45,8 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
         return None;
     }
     let mut sent = sorted.operands.iter().copied().chain(sorted.values());
-    if !sent.all(|word| is_plain(word) && !word.contains(['\n', ' '])) {
+    // What stands behind `%` in a name is a word to some forges.
+    if !sent.all(|word| is_plain(word) && !word.contains(['\n', ' ']) && !(writes.is_some() && word.contains('%'))) {
         return None;
     }
     let places: Vec<Place> = match (subcommand, sorted.operands.first()) {
@@ -92,7 +93,10 @@ fn of_remote_at(place: &Place) -> Option<Target> {
 
 /// True for a folder that a clone may make: none that programs look into by themselves.
 pub(super) fn is_new_folder(path: &str) -> bool {
-    !path.starts_with(['~', '-']) && path.split('/').all(|part| part != ".." && (part == "." || !part.starts_with('.')))
+    let is_outside = path.starts_with('/') && !path.starts_with("/tmp/") && !path.starts_with("/var/tmp/");
+    !is_outside
+        && !path.starts_with(['~', '-'])
+        && path.split('/').all(|part| part != ".." && (part == "." || !part.starts_with('.')))
 }
 
 /// What git calls the folder that it makes for an address.
@@ -205,21 +209,25 @@ pub fn address_of(text: &str) -> Option<Place> {
         .then(|| Place::Host { host: host.to_ascii_lowercase(), port: 22 })
 }
 
-/// What people call the repository at an address: its host and path, `host/owner/name`. Case is kept: not every host passes over it.
+/// The name of the repository at an address: the address without what says nothing of it, `host/owner/name`, `host:owner/name`. Whoever
+/// signs in by another name may mean another one, and so does a path that begins at the root.
 pub fn repository_of(text: &str) -> Option<String> {
-    let Place::Host { host, .. } = address_of(text)? else { return None };
-    let path = match text.split_once("://") {
-        Some((_, rest)) => rest.split_once('/')?.1,
-        None => text.split_once(':')?.1,
+    address_of(text)?;
+    let (scheme, rest) = match text.split_once("://") {
+        Some(("https", rest)) => ("", rest),
+        Some((scheme, rest)) => (scheme, rest),
+        None => ("", text),
     };
-    let path = path.trim_matches('/');
-    let path = path.strip_suffix(".git").unwrap_or(path);
+    let rest = rest.strip_prefix("git@").unwrap_or(rest);
+    let end = rest.find(['/', ':'])?;
+    let (machine, path) = rest.split_at_checked(end)?;
     let is_part = |part: &str| {
-        !part.is_empty()
-            && !part.starts_with('.')
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte))
+        !part.starts_with('.') && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._~:-".contains(&byte))
     };
-    path.split('/').all(is_part).then(|| format!("{host}/{path}"))
+    let has_name = path.bytes().any(|byte| byte.is_ascii_alphanumeric());
+    let between = if scheme.is_empty() { "" } else { "://" };
+    (has_name && path.split('/').all(is_part))
+        .then(|| format!("{scheme}{between}{}{path}", machine.to_ascii_lowercase()))
 }
 
 #[cfg(test)]
@@ -319,9 +327,10 @@ mod tests {
         let remote = |name: &str| Target::Remote { folder: ".".to_owned(), remote: name.to_owned() };
         assert_eq!(targets("push"), Some(vec![remote("")]));
         assert_eq!(targets("push -u fork HEAD"), Some(vec![remote("fork")]));
-        let named = Target::Named("h.example/o/r".to_owned());
-        assert_eq!(targets("push git@h.example:o/r.git main"), Some(vec![named.clone()]));
-        assert_eq!(targets("push https://h.example/o/r main"), Some(vec![named]));
+        let named = |name: &str| Some(vec![Target::Named(name.to_owned())]);
+        assert_eq!(targets("push git@h.example:o/r.git main"), named("h.example:o/r.git"));
+        assert_eq!(targets("push https://h.example/o/r main"), named("h.example/o/r"));
+        assert_eq!(targets("push https://h.example/o/r HEAD:refs/for/main%submit"), None);
         for text in ["push https://h.example main", "push https://h.example/o/../r main", "push git@h.example:~/r x"] {
             assert!(targets(text).is_none_or(|found| found != [Target::Named("h.example/r".to_owned())]), "{text}");
         }
@@ -366,10 +375,11 @@ mod tests {
     #[test]
     fn repositories_are_called_by_host_and_path() {
         for (text, name) in [
-            ("git@H.example:Own/r.git", "h.example/Own/r"),
-            ("https://h.example/o/r/", "h.example/o/r"),
-            ("ssh://git@h.example:22/o/r.git", "h.example/o/r"),
-            ("h.example:/srv/r", "h.example/srv/r"),
+            ("git@H.example:Own/r.git", "h.example:Own/r.git"),
+            ("https://h.example/o/r", "h.example/o/r"),
+            ("ssh://git@h.example:22/o/r.git", "ssh://h.example:22/o/r.git"),
+            ("h.example:/srv/r", "h.example:/srv/r"),
+            ("alice@h.example:r", "alice@h.example:r"),
         ] {
             assert_eq!(repository_of(text).as_deref(), Some(name), "{text}");
         }

@@ -45,6 +45,9 @@ pub struct Reaches {
     /// It rests on something that was looked at before, and on more than git's own settings.
     #[serde(skip)]
     rests: bool,
+    /// A part of it rests on something, behind a part that brings files.
+    #[serde(skip)]
+    rests_behind: bool,
     /// What must hold so that it starts nothing else.
     #[serde(skip)]
     pub conditions: Vec<Condition>,
@@ -95,7 +98,7 @@ impl Reaches {
     fn reads(places: impl IntoIterator<Item = Place>, up_bytes: u64) -> Self {
         let places = places.into_iter().collect();
         let (writes, targets, conditions) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
-        Self { writes, places, targets, up_bytes, brings: false, rests: false, conditions }
+        Self { writes, places, targets, up_bytes, brings: false, rests: false, rests_behind: false, conditions }
     }
 
     /// The same where files of others come in.
@@ -113,7 +116,7 @@ impl Reaches {
 
     /// True where what was looked at before holds for all of it.
     pub(crate) fn holds_throughout(&self) -> bool {
-        !(self.brings && self.rests)
+        !(self.brings && self.rests || self.rests_behind)
     }
 
     /// True where it sends nothing but what names the things that it asks for.
@@ -121,8 +124,10 @@ impl Reaches {
         self.writes.is_empty()
     }
 
-    /// Both of them.
+    /// Both of them, one behind the other.
     pub(crate) fn and(mut self, other: Self) -> Self {
+        // What comes in may be a repository where one was looked at, or none.
+        self.rests_behind |= other.rests_behind || self.brings && !other.conditions.is_empty();
         self.writes.extend(other.writes);
         self.places.extend(other.places);
         self.targets.extend(other.targets);
