@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use bashgate_shared::classify::Classification;
-use bashgate_shared::programs::is_git;
 use bashgate_shared::programs::reaches::Target;
+use bashgate_shared::programs::{self, is_git};
 
 use crate::policy::egress::{self, Remotes};
 
@@ -31,7 +31,10 @@ pub fn kind_of(found: &Classification, remotes: &Remotes) -> Option<Kind> {
         let is_known = of(FORGE).all(|call| call.iter().all(Option::is_some)) || of(FORGE).count() == 1;
         is_known
             && of("cat").all(|call| call.len() == 1)
-            && effects.programs.iter().all(|program| [FORGE, "cat", "cd"].contains(&program.as_str()))
+            && effects
+                .programs
+                .iter()
+                .all(|program| program == FORGE || program == "cat" || programs::is_builtin(program))
             && effects.reads.is_empty()
             && effects.writes.is_empty()
             && !effects.reads_unknown

@@ -157,6 +157,33 @@ pub fn family_of(program: &str) -> Option<&'static str> {
     FAMILIES.iter().find(|(_, rows)| rows.iter().any(|row| row.names == found.names)).map(|(family, _)| *family)
 }
 
+/// True for a call that may end the text before its end, or have it end there: `exit`, `set -e`, and what runs a text of its own.
+pub(crate) fn may_leave(name: &str, words: usize) -> bool {
+    let by_name =
+        matches!(name, "exit" | "return" | "break" | "continue" | "exec" | "logout") || name == "set" && words > 1;
+    by_name || shells::TABLE.iter().any(|row| row.names.contains(&name))
+}
+
+/// True for a subcommand of git that ends in the same way whatever files hold.
+pub(crate) fn ends_alike(subcommand: &str) -> bool {
+    matches!(
+        subcommand,
+        "add"
+            | "commit"
+            | "fetch"
+            | "pull"
+            | "push"
+            | "status"
+            | "log"
+            | "branch"
+            | "remote"
+            | "merge"
+            | "rebase"
+            | "clone"
+            | "tag"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

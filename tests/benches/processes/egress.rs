@@ -150,7 +150,7 @@ pub fn beside_a_plain_proxy(table: &mut Table) {
         two += download(&plain, port);
     }
     let mib = 5 * (LOAD >> 20);
-    table.rates("MiB through the way out", mib, one, "a proxy that only copies", mib, two, "0.8");
+    table.rates("MiB through the way out", mib, one, "a proxy that only copies", mib, two, "0.8 x");
     let before = resident(host.child.id());
     let mut open: Vec<UnixStream> = (0..CONNECTIONS).map(|_| tunnel(&ours, port, b' ')).collect();
     let each = resident(host.child.id()).saturating_sub(before) / CONNECTIONS;

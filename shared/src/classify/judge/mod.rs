@@ -214,6 +214,8 @@ pub struct Judge<'t> {
     bound: Bound,
     /// Inside of so many constructs in which what is read says what runs, or how often.
     branches: usize,
+    /// How many constructs in it may end it, or go round for ever, by what was read.
+    leaves_early: usize,
     /// Inside of a function's body, where `local` works.
     in_function: bool,
     /// What the text changes for what it runs.
@@ -281,6 +283,7 @@ impl<'t> Judge<'t> {
             values,
             bound: Bound::default(),
             branches: 0,
+            leaves_early: 0,
             in_function: false,
             changed: Changed::default(),
         }
@@ -353,8 +356,13 @@ impl Judge<'_> {
             condition => undermines(condition),
         };
         let steers = self.effects.sets.iter().any(|name| crate::variables::steers_client(name));
+        let word = |part: &Part| part.argv.first().cloned().flatten().unwrap_or_default();
+        let leaves = self.leaves_early > 0
+            || self.parts.iter().any(|part| crate::programs::may_leave(&word(part), part.argv.len()));
         let stays = |reaches: &Reaches| {
+            let may_leave = leaves && reaches.only_reads();
             is_all
+                && !may_leave
                 && !steers
                 && !reaches.conditions.iter().any(harms)
                 && reaches.holds_throughout()

@@ -44,36 +44,14 @@ fn assigns_an_element(text: &str) -> bool {
 
 /// True for what ends in the same way whatever it meets in files: so whether something runs behind it says nothing of them.
 fn ends_alike(step: &Step) -> bool {
-    const PROGRAMS: &[&str] = &[
-        "cd", "echo", "printf", "true", ":", "pwd", "mkdir", "sleep", "export", "gh", "curl", "wget", "npm", "pip",
-        "cargo", "head", "tail", "wc", "sort", "cut", "tr",
-    ];
-    const OF_GIT: &[&str] = &[
-        "add",
-        "commit",
-        "fetch",
-        "pull",
-        "push",
-        "status",
-        "log",
-        "branch",
-        "remote",
-        "checkout",
-        "switch",
-        "stash",
-        "merge",
-        "rebase",
-        "clone",
-        "tag",
-        "config",
-        "worktree",
-        "ls-remote",
-    ];
-    let Some(simple) = step.pipeline.last().and_then(Command::as_simple) else { return false };
-    let words: Vec<_> = simple.words.iter().map(|word| word.literal().unwrap_or_default()).collect();
+    let [command] = step.pipeline.as_slice() else { return false };
+    let Some(simple) = command.as_simple() else { return false };
+    let words: Option<Vec<_>> = simple.words.iter().map(Word::literal).collect();
+    let Some(words) = words.filter(|_| simple.redirects.is_empty()) else { return false };
     let Some(program) = words.first() else { return true };
-    PROGRAMS.contains(&program.as_ref())
-        || programs::is_git(program) && words.iter().any(|word| OF_GIT.contains(&word.as_ref()))
+    let asks_others = || programs::row(program).is_some_and(|row| row.kind == programs::Kind::Network);
+    let speaks_or_goes = matches!(builtin_of(program), Some(Builtin::Text | Builtin::Format | Builtin::GoesTo));
+    speaks_or_goes || asks_others() || programs::is_git(program) && words.iter().any(|word| programs::ends_alike(word))
 }
 
 /// The name under which a function counts as bound. No variable has parentheses in its name.
@@ -322,6 +300,9 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         self.judge.depth += 1;
         let is_branch = !matches!(kind, CompoundKind::Group | CompoundKind::Subshell | CompoundKind::For);
         self.judge.branches += usize::from(is_branch);
+        // So often, or not at all, whatever stands behind it: that may be up to what was read.
+        let is_counted = *kind == CompoundKind::For && words.iter().any(|word| word.literal().is_none());
+        self.judge.leaves_early += usize::from(is_branch || is_counted);
         self.judge.beside += usize::from(*kind == CompoundKind::Coproc);
         self.judge.effects.jobs += usize::from(*kind == CompoundKind::Coproc);
         for script in scripts {

@@ -17,7 +17,7 @@ pub(super) use local::EXAMPLES;
 
 use super::row::{By, SignsIn};
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, reaches, row};
-use crate::classify::call::{Arg, Call};
+use crate::classify::call::{Arg, Call, Known};
 use crate::classify::{Condition, GitShown, GitWork, Shown, git_config, paths, secrets};
 
 pub(super) const TABLE: &[Program] = &[
@@ -755,6 +755,8 @@ fn forge(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     judge.untrusted(&*name);
     let words: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
     let folders = judge.folders();
-    let reaches = if name == "gh" { reaches::forge::of(&words, folders.as_deref()) } else { None };
+    // A word that may become several may be an option.
+    let is_counted = call.args.iter().all(|arg| arg.exact().is_some() || arg.known == Known::OneWord);
+    let reaches = if name == "gh" && is_counted { reaches::forge::of(&words, folders.as_deref()) } else { None };
     Judgement::network("").reaching(reaches)
 }

@@ -464,6 +464,10 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     }
     let method = sorted.value(&["-X", "--method"]).map(str::to_ascii_uppercase);
     let method = method.as_deref().unwrap_or(if fields.is_empty() { "GET" } else { "POST" });
+    // The branch may be called anything; and these are the same names in an older form.
+    if path.contains("{branch}") || [":owner", ":repo", ":branch"].iter().any(|name| path.contains(name)) {
+        return None;
+    }
     let by_folder = path.contains('{').then_some(folders);
     let conditions: Vec<Condition> = match by_folder {
         Some(folders) => asks_git(folders?).collect(),
@@ -497,6 +501,8 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         ("POST", "pulls" | "issues", [number, "comments"]) if is_number(number) => TALK,
         ("POST", "pulls", [number, "comments", of, "replies"]) if is_number(number) && is_number(of) => TALK,
         ("PATCH", "pulls" | "issues", ["comments", number]) if is_number(number) => TALK,
+        ("POST", "pulls", ["comments", number] | ["comments", number, "replies"]) if is_number(number) => TALK,
+        ("POST", "pulls", [number, "comments", of]) if is_number(number) && is_number(of) => TALK,
         ("POST", "issues", [number, "labels"]) if is_number(number) => TALK,
         _ => return None,
     };
@@ -620,6 +626,8 @@ mod tests {
             "release create v3 notes.txt -R o/r --notes x",
             "pr comment 1 -R o/r --body-file=f",
             "api repos/{owner}/x/issues -f title=y",
+            "api repos/:owner/:repo/issues -f title=y",
+            "api repos/o/r/pulls?head={branch}",
             "api repos/o/{repo}/issues -f title=y",
             "pr create -T notes",
             "pr review 1 --approve",

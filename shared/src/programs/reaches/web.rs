@@ -69,18 +69,17 @@ const CURL: Asks = Asks {
     files: &CURL_FILES,
 };
 const WGET: Asks = Asks {
-    letters: "qnvSc46",
+    // What is there already it would tell the other side.
+    letters: "qnvS46",
     long: &[
         "quiet",
         "no-verbose",
         "verbose",
         "spider",
         "server-response",
-        "continue",
         "show-progress",
         "inet4-only",
         "inet6-only",
-        "timestamping",
         "no-clobber",
         "content-on-error",
     ],
