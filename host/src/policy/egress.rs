@@ -171,6 +171,8 @@ mod tests {
             ("timeout 20 gh pr checks 12", "api.github.com:443"),
             ("curl -sSfL https://github.com/o/r/archive/v1.tar.gz -o v1.tar.gz", "github.com:443"),
             ("gh pr list && git log --oneline -3", "api.github.com:443"),
+            ("git add x 2>&1 && git fetch git@github.com:o/r main", "github.com:22"),
+            ("gh pr view 1 2>/dev/null || gh pr list", "api.github.com:443"),
         ] {
             assert_eq!(of(command), Some(vec![hosts.to_owned()]), "{command}");
         }
@@ -237,6 +239,9 @@ mod tests {
             // How something ends says something of what was read.
             "grep -q a f && curl https://github.com/x",
             "[ -s f ] || curl https://github.com/x",
+            "git diff --quiet log && curl https://github.com/x",
+            "git -C branch diff --quiet && curl https://github.com/x",
+            "echo x > dir/$n && curl https://github.com/x",
             "[[ $c == b ]] && git ls-remote git@github.com:o/r",
             "for k in a b; do cut -c1 f | grep -q $k && curl https://github.com/$k; done",
             "grep -q a f || exit; curl https://github.com/x",

@@ -46,6 +46,7 @@ pub use build::{MADE_FROM, MAKE_FUNCTIONS, MAKE_VARIABLES, is_outward};
 pub use builtins::CHANGE_FOLDER;
 pub(crate) use copies::{Copies, made_by, only_read};
 pub use files::{names_its_input, writes_as_told};
+pub(crate) use git::ends_alike as git_ends_alike;
 pub use git::{
     GIT_HOOKS_OF_WORK, Leaves, Untracked, brings_files, brings_from_remote, checks_out, does_to_folders, git_hooks,
     is_git, is_git_hook, leaves, may_leave_files, moves, opens_editor, records, starts_hook, takes_only_paths,
@@ -162,26 +163,6 @@ pub(crate) fn may_leave(name: &str, words: usize) -> bool {
     let by_name =
         matches!(name, "exit" | "return" | "break" | "continue" | "exec" | "logout") || name == "set" && words > 1;
     by_name || shells::TABLE.iter().any(|row| row.names.contains(&name))
-}
-
-/// True for a subcommand of git that ends in the same way whatever files hold.
-pub(crate) fn ends_alike(subcommand: &str) -> bool {
-    matches!(
-        subcommand,
-        "add"
-            | "commit"
-            | "fetch"
-            | "pull"
-            | "push"
-            | "status"
-            | "log"
-            | "branch"
-            | "remote"
-            | "merge"
-            | "rebase"
-            | "clone"
-            | "tag"
-    )
 }
 
 #[cfg(test)]

@@ -214,6 +214,8 @@ pub struct Judge<'t> {
     bound: Bound,
     /// Inside of so many constructs in which what is read says what runs, or how often.
     branches: usize,
+    /// Behind so many steps that may have ended by what they read.
+    told: usize,
     /// How many constructs in it may end it, or go round for ever, by what was read.
     leaves_early: usize,
     /// Inside of a function's body, where `local` works.
@@ -283,6 +285,7 @@ impl<'t> Judge<'t> {
             values,
             bound: Bound::default(),
             branches: 0,
+            told: 0,
             leaves_early: 0,
             in_function: false,
             changed: Changed::default(),
@@ -422,7 +425,8 @@ impl Judge<'_> {
     fn add_call(&mut self, text: &str, rule: &str, judgement: Judgement, (argv, begins): (Argv, Argv)) {
         // How often it asks, and for which of several, says something of what was read.
         let Judgement { class, reason, local, reaches } = judgement;
-        let reaches = reaches.filter(|_| self.branches == 0);
+        let is_free = |reaches: &Reaches| self.branches == 0 && (self.told == 0 || !reaches.only_reads());
+        let reaches = reaches.filter(|reaches| is_free(reaches));
         let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
         let whole = std::mem::replace(&mut self.whole, Judgement::safe());
         self.whole = whole.max(Judgement { class, reason: told, local, reaches });

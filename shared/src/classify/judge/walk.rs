@@ -47,11 +47,20 @@ fn ends_alike(step: &Step) -> bool {
     let [command] = step.pipeline.as_slice() else { return false };
     let Some(simple) = command.as_simple() else { return false };
     let words: Option<Vec<_>> = simple.words.iter().map(Word::literal).collect();
-    let Some(words) = words.filter(|_| simple.redirects.is_empty()) else { return false };
+    // Nothing, or what is always there.
+    let is_there = |redirect: &Redirect| match &redirect.target {
+        RedirectTarget::Path(word) => word.literal().is_some_and(|path| path == "/dev/null"),
+        _ => !redirect.writes,
+    };
+    let Some(words) = words.filter(|_| simple.redirects.iter().all(is_there)) else { return false };
     let Some(program) = words.first() else { return true };
     let asks_others = || programs::row(program).is_some_and(|row| row.kind == programs::Kind::Network);
     let speaks_or_goes = matches!(builtin_of(program), Some(Builtin::Text | Builtin::Format | Builtin::GoesTo));
-    speaks_or_goes || asks_others() || programs::is_git(program) && words.iter().any(|word| programs::ends_alike(word))
+    let of_git = || {
+        let words: Vec<Option<&str>> = words.iter().skip(1).map(|word| Some(word.as_ref())).collect();
+        programs::git_ends_alike(&words)
+    };
+    speaks_or_goes || asks_others() || programs::is_git(program) && of_git()
 }
 
 /// The name under which a function counts as bound. No variable has parentheses in its name.
@@ -249,9 +258,9 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                     settled = Some(self.judge.bound.mark());
                 }
             }
-            self.judge.branches += usize::from(tells);
+            self.judge.told += usize::from(tells);
             self.pipeline(step, &seen);
-            self.judge.branches -= usize::from(tells);
+            self.judge.told -= usize::from(tells);
             tells |= !ends_alike(step);
             let now = std::mem::replace(&mut self.judge.folders, seen);
             self.judge.also_in(&now);

@@ -739,6 +739,15 @@ pub(crate) fn looks_into_tracked(subcommand: &str) -> bool {
     matches!(subcommand, "status" | "diff" | "diff-index" | "diff-files" | "stash" | "ls-files" | "describe")
 }
 
+/// True for a call that ends in the same way whatever files hold.
+pub(crate) fn ends_alike(words: &[Option<&str>]) -> bool {
+    const ALIKE: &[&str] = &[
+        "add", "commit", "fetch", "pull", "push", "status", "log", "branch", "remote", "merge", "rebase", "clone",
+        "tag",
+    ];
+    subcommand_of(words).is_some_and(|(subcommand, _)| ALIKE.contains(&subcommand))
+}
+
 /// A path as git sees it from each folder in which it may start.
 fn from_each(folders: &[String], path: &Arg) -> Vec<Arg> {
     match path.exact() {
