@@ -31,10 +31,9 @@ pub fn kind_of(found: &Classification, remotes: &Remotes) -> Option<Kind> {
         let is_known = of(FORGE).all(|call| call.iter().all(Option::is_some)) || of(FORGE).count() == 1;
         is_known
             && of("cat").all(|call| call.len() == 1)
-            && effects
-                .programs
-                .iter()
-                .all(|program| program == FORGE || program == "cat" || programs::is_builtin(program))
+            && effects.programs.iter().all(|program| {
+                program == FORGE || program == "cat" || programs::CHANGE_FOLDER.contains(&program.as_str())
+            })
             && effects.reads.is_empty()
             && effects.writes.is_empty()
             && !effects.reads_unknown
