@@ -176,7 +176,7 @@ fuzz:
 	cargo run --locked --quiet -p bashgate-fuzz --bin fuzz-seeds -- $(FUZZ)/seeds
 	for target in reader classifier; do \
 		mkdir -p $(FUZZ)/$$target && target/$(TARGET)/release/fuzz-$$target $(FUZZ_LIMIT) \
-			-max_len=4096 -timeout=5 -rss_limit_mb=1024 -artifact_prefix=$(FUZZ)/$$target- -verbosity=0 -print_final_stats=1 \
+			-max_len=4096 -timeout=2 -rss_limit_mb=1024 -artifact_prefix=$(FUZZ)/$$target- -verbosity=0 -print_final_stats=1 \
 			-dict=tests/fuzz/shell.dict $(FUZZ)/$$target $(FUZZ)/seeds || exit 1; \
 	done
 

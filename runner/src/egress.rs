@@ -132,8 +132,8 @@ const GIVING: Duration = Duration::from_secs(10);
 const MAX_GIVEN: u64 = 16 * 1024;
 
 impl Way {
-    /// Asks the host for what goes with an answer, for what it was about ([`EgressWire::subject`](bashgate_shared::protocol::EgressWire::subject)). An error where there is nothing, in words for the
-    /// agent.
+    /// Asks the host for what goes with an answer, for what it was about
+    /// ([`EgressWire::subject`](bashgate_shared::protocol::EgressWire::subject)). An error where there is nothing, in words for the agent.
     pub fn of(folder: &Path, answer: RequestId, subject: Digest) -> Result<Self, String> {
         let socket = folder.join(mailbox::EGRESS_SOCKET);
         let failed = |error: io::Error| format!("the host's way out is not there ({}: {error})", socket.display());

@@ -404,7 +404,8 @@ pub fn names_certificates(name: &str) -> bool {
         .any(|end| name.ends_with(end))
 }
 
-/// True for a variable that has a client read settings, start a program, send something more or go elsewhere: no run with a way out has one, and no text that sets one has a way out.
+/// True for a variable that has a client read settings, start a program, send something more or go elsewhere: no run with a way out has
+/// one, and no text that sets one has a way out.
 pub fn steers_client(name: &str) -> bool {
     const STARTS: &[&str] = &[
         "CURL_",

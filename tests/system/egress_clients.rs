@@ -9,15 +9,13 @@ use std::thread;
 use bashgate_shared::command::Digest;
 use bashgate_shared::shell::quoted;
 use bashgate_tests::{Host, Output, Site, bin, until};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::egress_reads::{certificate, run};
+use crate::egress_reads::{certificate, instead, leads_out, passes_on, run};
 
 const FORGE: &str = "git.example.test";
-/// All of them lie on loopback, in a network that holds nothing but these servers and the host of the gate.
-const NAMES: &[&str] = &[
-    FORGE,
-    "api.github.com",
+/// Hosts that package managers ask. All of them lie on loopback, in a network that holds nothing but these servers and the host of the gate.
+const REGISTRIES: &[&str] = &[
     "registry.npmjs.org",
     "pypi.org",
     "files.pythonhosted.org",
@@ -118,28 +116,19 @@ impl World {
              read_kib_per_hour = 65536\nhosts = {}\n",
             json!(listed)
         ));
-        site.hook_setting("on_allow = \"silent\"", "on_allow = \"approve\"");
-        let hook = fs::read_to_string(site.hook_toml()).unwrap();
-        let folder = site.path().join("egress/default");
-        fs::write(site.hook_toml(), format!("egress = \"{}\"\n{hook}", folder.display())).unwrap();
+        leads_out(&site);
         let outside = site.path().join("outside");
         fs::create_dir_all(outside.join("files").join(FORGE)).unwrap();
-        fs::write(outside.join("hosts"), format!("127.0.0.1 localhost {}\n", NAMES.join(" "))).unwrap();
-        certificate(&outside, NAMES);
+        let names = [&[FORGE, "api.github.com"], REGISTRIES].concat();
+        fs::write(outside.join("hosts"), format!("127.0.0.1 localhost {}\n", names.join(" "))).unwrap();
+        certificate(&outside, &names);
         let token = format!("t{}", Digest::of(&fs::read(outside.join("own.key")).unwrap()).hex());
         fs::write(outside.join("server.py"), SERVER).unwrap();
         let mut world = Self { site, token, host: None };
         world.makes();
-        let serve = world.site.host_command();
         let mut host = Command::new("unshare");
         host.args(["-n", "-m", "sh", "-e", "-c", &world.servers(), "sh"]);
-        host.arg(serve.get_program()).args(serve.get_args());
-        for (name, value) in serve.get_envs() {
-            match value {
-                Some(value) => host.env(name, value),
-                None => host.env_remove(name),
-            };
-        }
+        passes_on(&world.site.host_command(), &mut host);
         world.host = Some(Host::start(&mut host));
         until("the servers", || world.outside("log.ready").exists().then_some(()));
         world.site.raise_both("default");
@@ -218,18 +207,8 @@ impl World {
     }
 
     /// What the hook answers to a command of the agent's.
-    fn hook(&self, command: &str) -> impl FnOnce() -> Option<String> + Send + 'static {
-        let event = json!({
-            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": self.site.work(), "tool_name": "Bash",
-            "tool_input": {"command": command}, "tool_use_id": "call-1",
-        });
-        let mut hook = self.site.hook_command(&self.site.hook_toml());
-        hook.env("HOME", self.home());
-        move || {
-            let output = Output::of(&mut hook, event.to_string().as_bytes());
-            let said: Value = serde_json::from_str(output.stdout.trim()).ok()?;
-            Some(said["hookSpecificOutput"]["updatedInput"]["command"].as_str()?.to_owned())
-        }
+    fn hook(&self, command: &str) -> impl FnOnce() -> Option<String> + Send + use<> {
+        instead(&self.site, &self.home(), command)
     }
 
     /// What runs in the place of a command that nobody is asked about.
@@ -510,14 +489,7 @@ fn gh_reads_and_writes_by_its_token() {
 /// What an agent's work needs all the time goes by the list: each program finds the way by what `bashgate-run egress` sets.
 #[test]
 fn package_managers_reach_their_registries_by_the_list() {
-    let world = World::new(&[
-        "registry.npmjs.org",
-        "pypi.org",
-        "files.pythonhosted.org",
-        "index.crates.io",
-        "static.crates.io",
-        "deb.example.test",
-    ]);
+    let world = World::new(REGISTRIES);
     let files = world.outside("files");
     let script = format!(
         "cd {files}; mkdir -p registry.npmjs.org pypi.org/simple/left files.pythonhosted.org index.crates.io/le/ft deb.example.test/pool

@@ -43,14 +43,17 @@ server.serve_forever()
 struct Outside {
     site: Site,
     port: u16,
-    server: Child,
+    _server: Killed,
     _host: Host,
 }
 
-impl Drop for Outside {
+/// A process that ends with what holds it.
+struct Killed(Child);
+
+impl Drop for Killed {
     fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -74,10 +77,7 @@ impl Outside {
             "[approval]\nexpires_s = 1\n[egress]\nenabled = true\nprivate = [\"127.0.0.0/8\"]\nrun_reads = true\nread_hosts = [\"{}\"]\n{more}\n",
             from.map_or_else(|| format!("{FORGE}:{port}"), str::to_owned)
         ));
-        site.hook_setting("on_allow = \"silent\"", "on_allow = \"approve\"");
-        let hook = fs::read_to_string(site.hook_toml()).unwrap();
-        let egress = site.path().join("egress/default");
-        fs::write(site.hook_toml(), format!("egress = \"{}\"\n{hook}", egress.display())).unwrap();
+        leads_out(&site);
         let outside = site.path().join("outside");
         let files = outside.join("files");
         fs::create_dir_all(&files).unwrap();
@@ -90,25 +90,17 @@ impl Outside {
         let mut server = Command::new("python3");
         server.arg(outside.join("server.py")).arg(port.to_string());
         server.arg(outside.join("both.pem")).arg(&files).arg(outside.join("log"));
-        let server = server.stdout(Stdio::null()).spawn().unwrap();
+        let server = Killed(server.stdout(Stdio::null()).spawn().unwrap());
         until("the server", || TcpStream::connect(("127.0.0.1", port)).ok());
         let host = Host::start(&mut apart(&site, &site.host_command(), false));
         site.raise_both("default");
-        Self { site, port, server, _host: host }
+        Self { site, port, _server: server, _host: host }
     }
 
     /// What the hook has the agent run instead of this command, if anything.
     fn instead(&self, command: &str) -> Option<String> {
-        let event = json!({
-            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": self.site.work(), "tool_name": "Bash",
-            "tool_input": {"command": command}, "tool_use_id": "call-1",
-        });
-        let mut hook = self.site.hook_command(&self.site.hook_toml());
-        hook.env("HOME", self.home());
         // What is asked about is denied: nobody answers.
-        let output = Output::of(&mut hook, event.to_string().as_bytes());
-        let said: Value = serde_json::from_str(output.stdout.trim()).ok()?;
-        Some(said["hookSpecificOutput"]["updatedInput"]["command"].as_str()?.to_owned())
+        instead(&self.site, &self.home(), command)()
     }
 
     /// The same, which has to be one with a way out.
@@ -156,20 +148,48 @@ fn apart(site: &Site, command: &Command, is_inside: bool) -> Command {
     // A container has processes of its own.
     let spaces: &[&str] = if is_inside { &["-m", "-n", "-p", "-f", "--mount-proc"] } else { &["-m"] };
     wrapped.args(spaces).args(["sh", "-e", "-c", &format!("{script}exec \"$@\""), "sh"]);
-    wrapped.arg(command.get_program()).args(command.get_args());
-    if let Some(folder) = command.get_current_dir() {
-        wrapped.current_dir(folder);
-    }
     if is_inside {
         wrapped.env_clear();
     }
+    if let Some(folder) = command.get_current_dir() {
+        wrapped.current_dir(folder);
+    }
+    passes_on(command, &mut wrapped);
+    wrapped
+}
+
+/// Puts a command behind another one, which runs what stands behind its own words.
+pub(super) fn passes_on(command: &Command, wrapped: &mut Command) {
+    wrapped.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => wrapped.env(name, value),
             None => wrapped.env_remove(name),
         };
     }
-    wrapped
+}
+
+/// Has the hook of a site run commands in another form, and find the host's way out.
+pub(super) fn leads_out(site: &Site) {
+    site.hook_setting("on_allow = \"silent\"", "on_allow = \"approve\"");
+    let hook = fs::read_to_string(site.hook_toml()).unwrap();
+    let egress = site.path().join("egress/default");
+    fs::write(site.hook_toml(), format!("egress = \"{}\"\n{hook}", egress.display())).unwrap();
+}
+
+/// Asks the hook about a command, once it is called: what the agent runs instead, if anything.
+pub(super) fn instead(site: &Site, home: &Path, command: &str) -> impl FnOnce() -> Option<String> + Send + use<> {
+    let event = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": site.work(), "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_use_id": "call-1",
+    });
+    let mut hook = site.hook_command(&site.hook_toml());
+    hook.env("HOME", home);
+    move || {
+        let output = Output::of(&mut hook, event.to_string().as_bytes());
+        let said: Value = serde_json::from_str(output.stdout.trim()).ok()?;
+        Some(said["hookSpecificOutput"]["updatedInput"]["command"].as_str()?.to_owned())
+    }
 }
 
 /// An authority, and a certificate of its for these names.
@@ -562,16 +582,6 @@ fn nothing_leaves_a_container_without_a_network() {
     Output::of(&mut alone, b"").expect(0);
     assert!(fs::read_to_string(&log).unwrap().contains("reached"));
     podman(&["rmi", "--force", &image]);
-}
-
-/// A process that ends with what holds it.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn repository_file(name: &str) -> PathBuf {

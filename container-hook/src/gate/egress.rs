@@ -37,10 +37,8 @@ pub fn of(
     setup: ShellSetup<'_>,
     answer: &RequestId,
 ) -> Option<WithEgress> {
-    let reaches = found.reaches.as_ref()?;
     config.egress.join(mailbox::EGRESS_SOCKET).symlink_metadata().ok()?;
-    starts_nothing(found, cwd, config, setup).then_some(())?;
-    let remotes = remotes_of(reaches, cwd)?;
+    let remotes = remotes_of(starting_nothing(found, cwd, config, setup)?, cwd)?;
     let runner = config.cage_runner.as_ref()?;
     let form = cage::egress_form(runner, named(config), answer, command.text())?;
     let wire = EgressWire { form: Digest::of(form.as_bytes()).hex(), folder: real(cwd)?, remotes };
@@ -60,8 +58,7 @@ pub fn subject(
     config: &Config,
     setup: ShellSetup<'_>,
 ) -> Option<Digest> {
-    starts_nothing(found, cwd, config, setup).then_some(())?;
-    let remotes = remotes_of(found.reaches.as_ref()?, cwd)?;
+    let remotes = remotes_of(starting_nothing(found, cwd, config, setup)?, cwd)?;
     Some(EgressWire::subject(command.text(), &real(cwd)?, &remotes))
 }
 
@@ -79,30 +76,35 @@ fn remotes_of(reaches: &Reaches, cwd: &Path) -> Option<Vec<RemoteWire>> {
     // What is written to by the folder alone; where nobody can say what that is, it is asked about each time.
     for target in &reaches.targets {
         let Target::Remote { folder, remote } = target else { continue };
-        let is_told = remotes.iter().any(|told| told.folder == *folder && told.remote == *remote);
-        if let Some(Told { hosts, repositories }) = look(folder, remote).filter(|_| !is_told) {
+        if remotes.iter().any(|told| told.folder == *folder && told.remote == *remote) {
+            continue;
+        }
+        if let Some(Told { hosts, repositories }) = look(folder, remote) {
             remotes.push(RemoteWire { folder: folder.clone(), remote: remote.clone(), hosts, repositories });
         }
     }
     Some(remotes)
 }
 
-/// True for a command that reaches hosts, and where nothing here has it do more than its text says: all that would be looked at if it were
-/// local, and what its own row asks for.
-pub fn starts_nothing(found: &Classification, cwd: &Path, config: &Config, setup: ShellSetup<'_>) -> bool {
-    let Some(reaches) = found.reaches.as_ref().filter(|reaches| !reaches.places.is_empty()) else { return false };
+/// What a command reaches, where nothing here has it do more than its text says: all that would be looked at if it were local, and what its
+/// own row asks for.
+fn starting_nothing<'f>(
+    found: &'f Classification,
+    cwd: &Path,
+    config: &Config,
+    setup: ShellSetup<'_>,
+) -> Option<&'f Reaches> {
+    let reaches = found.reaches.as_ref().filter(|reaches| !reaches.places.is_empty())?;
     // Such a run has the machine's own programs and no others.
     let is_there = |name: &String| {
         name.contains('/')
             || programs::is_builtin(name)
             || cage::PATH.split(':').any(|at| Path::new(at).join(name).exists())
     };
-    if !found.effects.programs.iter().all(is_there) {
-        return false;
-    }
+    found.effects.programs.iter().all(is_there).then_some(())?;
     let mut local = Classification { decided: Decided::LocalIf, ..found.clone() };
     local.conditions.extend(reaches.conditions.iter().cloned());
-    conditions::check(&local, cwd, &config.protected(), setup).is_clear()
+    conditions::check(&local, cwd, &config.protected(), setup).is_clear().then_some(reaches)
 }
 
 /// What a repository says of a remote: of all of them where git chooses one, or is told to take all.
@@ -141,17 +143,14 @@ impl Told {
         if !names_of_branches.map(|one| one.value.as_str()).all(is_plain) {
             return None;
         }
-        let (mut hosts, mut repositories) = (BTreeSet::new(), Some(BTreeSet::new()));
+        let repositories = addresses.iter().map(|address| repository_of(address)).collect::<Option<BTreeSet<_>>>();
+        let mut hosts = BTreeSet::new();
         for address in addresses {
             // It is sent, as the words of a command are.
             match address_of(address).filter(|_| is_plain(address))? {
                 Place::Host { host, port } => drop(hosts.insert(HostWire { host, port })),
                 Place::Remote { .. } => return None,
             }
-            repositories = repositories.zip(repository_of(address)).map(|(mut all, one)| {
-                all.insert(one);
-                all
-            });
         }
         // By these a push that says nothing of it goes over what is there, and the forge's program takes another repository.
         let does_more = |one: &git::config::Setting| {

@@ -7,7 +7,7 @@ use bashgate_shared::cage as shared_cage;
 use bashgate_shared::classify::{self as shared, Classification, Surroundings};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::own::{OwnPrograms, ProgramsFile};
-use bashgate_shared::programs::reaches::{Place, Reaches, Target};
+use bashgate_shared::programs::reaches::{Place, Reaches};
 use bashgate_shared::say;
 use clap::Args;
 use serde_json::{Value, json};
@@ -270,20 +270,12 @@ pub(super) struct With {
 /// a repository that is called like it.
 fn supposed(reaches: &Reaches, at: Option<&egress::End>) -> Vec<((String, String), egress::Remote)> {
     let Some(at) = at else { return Vec::new() };
-    let places = reaches.places.iter().filter_map(|place| match place {
-        Place::Remote { folder, remote } => Some((folder, remote)),
-        Place::Host { .. } => None,
-    });
-    let targets = reaches.targets.iter().filter_map(|target| match target {
-        Target::Remote { folder, remote } => Some((folder, remote)),
-        Target::Named(_) => None,
-    });
     let remote = |(folder, remote): (&String, &String)| {
         let name = if matches!(remote.as_str(), "" | "*") { "origin" } else { remote };
         let told = egress::Remote { ends: [at.clone()].into(), repositories: [name.to_owned()].into() };
         ((folder.clone(), remote.clone()), told)
     };
-    places.chain(targets).map(remote).collect()
+    reaches.remotes().map(remote).collect()
 }
 
 pub(super) fn decide(taint: &str, with: &With, input: &Input) -> Run {

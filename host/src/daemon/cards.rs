@@ -102,12 +102,15 @@ impl Core {
         };
         // What is said at a forge, or pushed, is another thing each time: its kind can be granted where the text itself cannot.
         let found = open.case.classification();
-        let is_kind = !outage
-            && !chat::card::Room::USUAL.folds(open.check.command.text())
-            && Reach::of_writes(found, &open.check).is_some();
-        let is_grantable = (card.offers_session || is_kind) && judged.is_by_table_alone();
-        let reach = || reach(found, &open.check, &card.forecast);
-        let grant = is_grantable.then(reach).flatten();
+        let is_whole = !outage && !chat::card::Room::USUAL.folds(open.check.command.text());
+        let reach = || {
+            if card.offers_session {
+                reach(found, &open.check, &card.forecast)
+            } else {
+                kind(found, &open.check).filter(|_| is_whole)
+            }
+        };
+        let grant = judged.is_by_table_alone().then(reach).flatten();
         let card = Card { grant, ..card };
         let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});
         let entry = open.entry(RecordKind::Approval, detail);
@@ -274,8 +277,14 @@ pub(super) fn is_told_whole(command: &str) -> bool {
 
 /// What a grant would cover that is given for this command, or has to cover to let it through.
 pub(super) fn reach(found: &Classification, check: &BashCheck, forecast: &Forecast) -> Option<Reach> {
-    if check.script.is_some() || check.tool.is_some() {
-        return None;
-    }
-    Reach::of(found, check, forecast)
+    is_command(check).then(|| Reach::of(found, check, forecast)).flatten()
+}
+
+/// The same where the kind of it can be granted though the text itself cannot.
+fn kind(found: &Classification, check: &BashCheck) -> Option<Reach> {
+    is_command(check).then(|| Reach::of_writes(found, check)).flatten()
+}
+
+fn is_command(check: &BashCheck) -> bool {
+    check.script.is_none() && check.tool.is_none()
 }

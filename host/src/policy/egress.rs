@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bashgate_shared::classify::Classification;
+use bashgate_shared::programs::SSH;
 use bashgate_shared::programs::reaches::{Place, Reaches};
 use bashgate_shared::protocol::{MAX_ENDS, RemoteWire};
 
@@ -39,8 +40,6 @@ const FORGES: &[(&str, &[&str])] = &[
 
 /// Most bytes that one command may send without anybody being asked.
 const MOST_UP: u64 = 1 << 20;
-/// The port of ssh, by which repositories are fetched from a host as by the web's.
-const SSH: u16 = 22;
 
 /// From where agents may read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1262,15 +1262,16 @@ pub fn may_be_called_by(pattern: &str) -> bool {
     }
 }
 
-/// The names of what acts by itself, and of agents' settings, relative to the folder in which they lie; each with what may stand behind it:
-/// nothing, whatever lies in it as a folder (`/`), or any letters (`*`).
-pub fn acting_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// The first of the names of what acts by itself, and of agents' settings, that is meant: relative to the folder in which they lie, each
+/// with what may stand behind it: nothing, whatever lies in it as a folder (`/`), or any letters (`*`).
+pub fn acting_name(is_meant: impl Fn(&str, &str) -> bool) -> Option<&'static str> {
     let behind = |name: &Name| match (name.is_open, name.is_folder) {
         (true, _) => "*",
         (false, true) => "/",
         (false, false) => "",
     };
-    names().filter(|name| acts(*name)).map(move |name| (name.path, behind(&name)))
+    // Few are meant, and to tell whether one acts takes the whole list.
+    names().find(|name| is_meant(name.path, behind(name)) && acts(*name)).map(|name| name.path)
 }
 
 /// The same by their whole paths, wherever anybody works.

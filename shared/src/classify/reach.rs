@@ -2,6 +2,8 @@
 //!
 //! The files that count are laid out as they would lie for whoever works in a folder, and each is held against the name.
 
+use std::borrow::Cow;
+
 use super::later;
 use super::paths;
 use super::protected;
@@ -56,9 +58,12 @@ pub fn what_acts(name: InPart<'_>, protected: &[String], cwd: Option<&str>) -> O
     // Whatever lies in a folder of theirs counts as well.
     let is_place = |place: &&str| {
         let place = place.trim_end_matches('*');
-        name.may_be(place)
-            || name.may_begin_with(&format!("{place}/"))
-            || place.starts_with("/etc/") && name.may_begin_with(place)
+        // Most have nothing in common with it, and nothing is put together for those.
+        let is_near = name.start.starts_with(place) || place.starts_with(name.start);
+        is_near
+            && (name.may_be(place)
+                || name.may_begin_with(&format!("{place}/"))
+                || place.starts_with("/etc/") && name.may_begin_with(place))
     };
     if name.start.len() > 1
         && name.start.starts_with('/')
@@ -74,22 +79,26 @@ pub fn what_acts(name: InPart<'_>, protected: &[String], cwd: Option<&str>) -> O
     let (start, tail) = (name.start.to_ascii_lowercase(), name.tail.to_ascii_lowercase());
     let name = InPart { start: &start, tail: &tail, ..name };
     let cwd = cwd.map(str::to_ascii_lowercase);
+    // Behind a name that goes on stands what settings end in, or nothing that anybody knows; by an end alone it would be whatever ends so.
+    let ends_so = !name.tail.contains('.') || [".json", ".jsonc", ".toml"].iter().any(|end| name.tail.ends_with(end));
+    let may_go_on = ends_so && !name.start.is_empty();
     folders(cwd.as_deref()).into_iter().find_map(|folder| {
-        later::acting_names().find_map(|(acting, behind)| {
-            let path = if folder.is_empty() {
-                acting.to_owned()
-            } else {
-                format!("{}/{acting}", folder.trim_end_matches('/'))
+        let above = if folder.is_empty() { String::new() } else { format!("{}/", folder.trim_end_matches('/')) };
+        // A name that begins in the folder is held against what stands below it, and one that begins elsewhere is nothing of it.
+        let (before, name) = match name.start.strip_prefix(above.as_str()) {
+            Some(start) => ("", InPart { start, ..name }),
+            None if above.starts_with(name.start) => (above.as_str(), name),
+            None => return None,
+        };
+        let is_meant = |acting: &str, behind: &str| {
+            let path = if before.is_empty() { Cow::Borrowed(acting) } else { Cow::Owned(format!("{before}{acting}")) };
+            let goes_on = || {
+                let within = if behind == "/" { Cow::Owned(format!("{path}/")) } else { Cow::Borrowed(path.as_ref()) };
+                name.may_begin_with(&within)
             };
-            // Behind a name that goes on stands what settings end in, or nothing that anybody knows.
-            let ends_so =
-                !name.tail.contains('.') || [".json", ".jsonc", ".toml"].iter().any(|end| name.tail.ends_with(end));
-            // By an end alone it would be whatever ends so.
-            let goes_on = !behind.is_empty() && ends_so && !name.start.is_empty();
-            let within = if behind == "/" { format!("{path}/") } else { path.clone() };
-            let is_it = name.may_be(&path) || goes_on && name.may_begin_with(&within);
-            is_it.then_some(path)
-        })
+            name.may_be(&path) || may_go_on && !behind.is_empty() && goes_on()
+        };
+        later::acting_name(is_meant).map(|acting| format!("{above}{acting}"))
     })
 }
 

@@ -37,8 +37,8 @@ mod wrappers;
 
 pub(crate) use row::Rule;
 pub use row::{
-    Builtin, Flag, Form, Kind, Needs, Operands, Program, Reach, Runs, Subcommand, Talks, TellsVersion, Terminal, Trait,
-    Wrapper,
+    Builtin, Flag, Form, Kind, Needs, Operands, Program, Reach, Runs, SSH, Subcommand, Talks, TellsVersion, Terminal,
+    Trait, Wrapper,
 };
 
 pub(crate) use addresses::{files_in_address, hosts_in_words};

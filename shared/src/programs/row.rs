@@ -92,8 +92,8 @@ impl SignsIn {
     }
 }
 
-/// The port of ssh.
-const SSH: u16 = 22;
+/// The port of ssh, by which repositories are fetched from a host as by the web's.
+pub const SSH: u16 = 22;
 
 /// Some of a program's own credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

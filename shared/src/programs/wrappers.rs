@@ -236,8 +236,8 @@ fn leading_options(args: &[Arg], options: &Options) -> usize {
 /// What it runs without a variable does not go by what a run with a way out sets, so nothing that reaches hosts is understood behind that.
 fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let takes_away = |arg: &Arg| arg.exact().is_none_or(|text| text.starts_with('-'));
-    let before = call.args.iter().take_while(|arg| arg.start().starts_with('-') || arg.start().contains('='));
-    let takes_away = before.clone().any(takes_away);
+    let mut before = call.args.iter().take_while(|arg| arg.start().starts_with('-') || arg.start().contains('='));
+    let takes_away = before.any(takes_away);
     let judgement = in_environment(judge, call);
     if takes_away { judgement.reaching(None) } else { judgement }
 }

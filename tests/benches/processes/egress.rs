@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use bashgate_tests::{Site, until};
 
 use super::ROUNDS;
+use super::load::memory;
 use super::table::{Table, Times};
 
 /// Sent by the server where a hello asks for it, in bytes.
@@ -118,12 +119,6 @@ fn download(socket: &Path, port: u16) -> Duration {
     since.elapsed()
 }
 
-fn resident(pid: u32) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.split_whitespace().next().unwrap().parse::<usize>().unwrap() * 1024
-}
-
 /// The first byte, a long answer, and a thousand connections at once.
 pub fn beside_a_plain_proxy(table: &mut Table) {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -151,9 +146,9 @@ pub fn beside_a_plain_proxy(table: &mut Table) {
     }
     let mib = 5 * (LOAD >> 20);
     table.rates("MiB through the way out", mib, one, "a proxy that only copies", mib, two, "0.8 x");
-    let before = resident(host.child.id());
+    let before = memory(&host, "VmRSS");
     let mut open: Vec<UnixStream> = (0..CONNECTIONS).map(|_| tunnel(&ours, port, b' ')).collect();
-    let each = resident(host.child.id()).saturating_sub(before) / CONNECTIONS;
+    let each = memory(&host, "VmRSS").saturating_sub(before) * 1024 / CONNECTIONS as u64;
     // All of them are alive.
     for stream in &mut open {
         stream.write_all(b"again").unwrap();

@@ -165,15 +165,18 @@ pub fn start_with_a_long_audit(table: &mut Table) {
     table.row("the same, slowest of 20", &format!("{:.0} ms", full.at(1.0)), "", "", "1000 ms");
 }
 
+/// What the kernel says of a host's memory, in kilobytes: at most so far (`VmHWM`), or now (`VmRSS`).
+pub fn memory(host: &Host, field: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", host.child.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with(field)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
 /// Memory with 1,000 workspaces and 10,000 commands that wait for a person, beside a host with one workspace at rest.
 pub fn many_workspaces(table: &mut Table) {
     const WORKSPACES: usize = 1000;
     const EACH: usize = 10;
-    let resident = |host: &Host| {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", host.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
-    };
+    let resident = |host: &Host| memory(host, "VmHWM") / 1024;
     let rest = {
         let site = Site::default();
         let host = site.serve();

@@ -358,15 +358,15 @@ impl Judge<'_> {
             }
             condition => undermines(condition),
         };
-        let steers = self.effects.sets.iter().any(|name| crate::variables::steers_client(name));
-        let word = |part: &Part| part.argv.first().cloned().flatten().unwrap_or_default();
-        let leaves = self.leaves_early > 0
-            || self.parts.iter().any(|part| crate::programs::may_leave(&word(part), part.argv.len()));
+        let may_leave = |part: &Part| {
+            let program = part.argv.first().and_then(Option::as_deref);
+            program.is_some_and(|program| crate::programs::may_leave(program, part.argv.len()))
+        };
         let stays = |reaches: &Reaches| {
-            let may_leave = leaves && reaches.only_reads();
+            let goes_on = || self.leaves_early == 0 && !self.parts.iter().any(may_leave);
             is_all
-                && !may_leave
-                && !steers
+                && (!reaches.only_reads() || goes_on())
+                && !self.effects.sets.iter().any(|name| crate::variables::steers_client(name))
                 && !reaches.conditions.iter().any(harms)
                 && reaches.holds_throughout()
                 && (!reaches.brings || self.conditions.is_empty())

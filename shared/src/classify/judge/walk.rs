@@ -238,9 +238,9 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         // What was set before the steps of this list that may not have run.
         let mut settled = None;
         // True where how a step before it in its list has ended may say something of what was read.
-        let mut tells = false;
+        let (mut tells, mut before) = (false, None);
         for step in &script.steps {
-            tells &= step.join != Join::Then;
+            tells = step.join != Join::Then && (tells || before.is_some_and(|step| !ends_alike(step)));
             match step.join {
                 Join::Then => certain = true,
                 Join::Or => certain = false,
@@ -261,7 +261,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             self.judge.told += usize::from(tells);
             self.pipeline(step, &seen);
             self.judge.told -= usize::from(tells);
-            tells |= !ends_alike(step);
+            before = Some(step);
             let now = std::mem::replace(&mut self.judge.folders, seen);
             self.judge.also_in(&now);
             seen = std::mem::replace(&mut self.judge.folders, now);

@@ -3,6 +3,7 @@
 
 use super::{FETCH_BYTES, Place, Reaches, Sorted, Target, VIEW_BYTES, is_host, is_plain};
 use crate::classify::{Condition, GitWork, Shown};
+use crate::programs::SSH;
 
 /// What it only shows: command, and what stands behind it.
 const SHOWS: &[(&str, &[&str])] = &[
@@ -383,7 +384,7 @@ fn cloned(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches>
         Place::Host { host, .. } => host.strip_prefix("api.").unwrap_or(host).to_owned(),
         Place::Remote { .. } => return None,
     };
-    let ssh = Place::Host { host: host.clone(), port: 22 };
+    let ssh = Place::Host { host: host.clone(), port: SSH };
     let places = [place, Place::https(host), ssh];
     Some(Reaches::reads(places, FETCH_BYTES).when(super::git::inert(folders?)).bringing())
 }

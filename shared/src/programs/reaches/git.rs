@@ -2,6 +2,7 @@
 
 use super::{FETCH_BYTES, PUSH_BYTES, Place, Reaches, Sorted, Target, is_host, is_plain, of_https};
 use crate::classify::{Condition, GitWork, Shown};
+use crate::programs::SSH;
 
 /// Options of `fetch` that neither start a program nor send anything of ours but names and numbers.
 const FETCH: &str = "-a --all --atomic --append --depth= --deepen= --shallow-since= --shallow-exclude= --unshallow \
@@ -75,20 +76,14 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
         // Who lets others' work be thrown away lets more be added, too.
         reaches.writes.extend([kind.to_owned()].into_iter().chain(over.then(|| OVER.to_owned())));
         reaches.up_bytes = PUSH_BYTES;
+        let target =
+            |(folder, remote): (&String, &String)| Target::Remote { folder: folder.clone(), remote: remote.clone() };
         reaches.targets = match sorted.operands.first() {
             Some(address) if !is_name(address) => [Target::Named(repository_of(address)?)].into(),
-            _ => reaches.places.iter().filter_map(of_remote_at).collect(),
+            _ => reaches.remotes().map(target).collect(),
         };
     }
     Some(reaches)
-}
-
-/// The repository that is written to at a remote.
-fn of_remote_at(place: &Place) -> Option<Target> {
-    match place {
-        Place::Remote { folder, remote } => Some(Target::Remote { folder: folder.clone(), remote: remote.clone() }),
-        Place::Host { .. } => None,
-    }
 }
 
 /// True for a folder that a clone may make: none that programs look into by themselves.
@@ -195,7 +190,7 @@ pub fn address_of(text: &str) -> Option<Place> {
         let (user, machine) = authority.rsplit_once('@').unwrap_or(("git", authority));
         let (host, port) = match machine.rsplit_once(':') {
             Some((host, port)) => (host, port.parse().ok().filter(|port| *port > 0)?),
-            None => (machine, 22),
+            None => (machine, SSH),
         };
         return (is_user(user) && is_host(host)).then(|| Place::Host { host: host.to_ascii_lowercase(), port });
     }
@@ -206,7 +201,7 @@ pub fn address_of(text: &str) -> Option<Place> {
     let (user, host) = machine.rsplit_once('@').unwrap_or(("git", machine));
     // With a slash in front of the colon it is a folder.
     (!machine.contains('/') && !path.starts_with('-') && is_user(user) && is_host(host))
-        .then(|| Place::Host { host: host.to_ascii_lowercase(), port: 22 })
+        .then(|| Place::Host { host: host.to_ascii_lowercase(), port: SSH })
 }
 
 /// The name of the repository at an address: the address without what says nothing of it, `host/owner/name`, `host:owner/name`. Whoever

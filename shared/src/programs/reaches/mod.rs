@@ -119,6 +119,19 @@ impl Reaches {
         !(self.brings && self.rests || self.rests_behind)
     }
 
+    /// The remotes of repositories that it goes to, or writes to: the folder of each, and its name.
+    pub fn remotes(&self) -> impl Iterator<Item = (&String, &String)> {
+        let places = self.places.iter().filter_map(|place| match place {
+            Place::Remote { folder, remote } => Some((folder, remote)),
+            Place::Host { .. } => None,
+        });
+        let targets = self.targets.iter().filter_map(|target| match target {
+            Target::Remote { folder, remote } => Some((folder, remote)),
+            Target::Named(_) => None,
+        });
+        places.chain(targets)
+    }
+
     /// True where it sends nothing but what names the things that it asks for.
     pub fn only_reads(&self) -> bool {
         self.writes.is_empty()
