@@ -305,14 +305,28 @@ fn what_was_looked_at_holds_until_the_end() {
     fs::write(&config, text).unwrap();
     // What sends more by a setting, and where something is looked at behind what brings it.
     for command in [
-        "git -C mine pull -q && git -C mine status",
-        "cd mine && git pull -q origin main && git diff --stat",
-        "git -C mine fetch origin && git -C mine checkout x",
+        "cd mine && git pull -q origin main && git diff",
         "cd mine && git pull -q && cargo fetch",
         "git -C mine pull --autostash",
     ] {
         assert_eq!(outside.instead(command).filter(|form| form.contains("--egress")), None, "{command}");
     }
+    // Git's settings are none of what comes in, so that git itself goes on by what was looked at.
+    let goes_on = "cd mine && git fetch -q && git checkout -q -B x origin/main && git status -uno --short && git stash -q && git log --format=%s -1";
+    let form = outside.outward(goes_on);
+    assert_eq!(outside.agent(&form).expect(0).stdout, "one\n");
+    assert_eq!(fs::read_to_string(work.join("mine/.git/HEAD")).unwrap(), "ref: refs/heads/x\n");
+    // A repository below has settings of its own, and a commit may make it one that git looks into.
+    run(Command::new("git").args(["init", "-q", "mine/a/b"]).current_dir(&work).env("HOME", outside.home()));
+    for command in [
+        goes_on,
+        "git -C mine pull -q && git -C mine status",
+        "git -C mine fetch -q && git -C mine checkout main",
+        "git -C mine reset -q --hard && git -C mine fetch -q",
+    ] {
+        assert_eq!(outside.instead(command).filter(|form| form.contains("--egress")), None, "{command}");
+    }
+    assert!(outside.instead("git -C mine pull -q && git -C mine log --oneline").is_some());
     // Variables by which a client reads other settings do not reach it.
     fs::write(work.join(".curlrc"), "data = \"@/etc/hostname\"\n").unwrap();
     let page = outside.outward(&format!("curl -sS https://{FORGE}:{port}/page"));

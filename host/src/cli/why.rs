@@ -115,6 +115,9 @@ fn words_of(condition: &Condition) -> String {
                 (Shown::Logs, _) => ", and no password stands in its logs",
                 (Shown::Settings, _) => ", and none of them is a secret",
                 (Shown::Nothing, GitWork::Fetches) => ", none leads a connection elsewhere, and it has no hook",
+                (Shown::Nothing, GitWork::ChecksOut) => {
+                    ", none leads a connection elsewhere, it has no hook, and no repository lies below it"
+                }
                 (Shown::Nothing, GitWork::Records) => ", and it has no hook",
                 (Shown::Nothing | Shown::Named, _) => "",
             };

@@ -232,6 +232,15 @@ pub enum GitWork {
     /// It talks to a remote, or works with what has come from one: whatever files those are, every hook counts, and every setting by which
     /// a connection is made.
     Fetches,
+    /// The same, and it looks into repositories that lie below, where what came makes them the repository's own: there may be none.
+    ChecksOut,
+}
+
+impl GitWork {
+    /// True where it works with what comes from a remote.
+    pub const fn is_of_remotes(self) -> bool {
+        matches!(self, Self::Fetches | Self::ChecksOut)
+    }
 }
 
 /// What is known around a command.

@@ -143,14 +143,13 @@ pub(super) fn secrets_added(folder: &Path, wanted: Option<&Path>, findings: &mut
             return;
         }
         let see = |entry: &Entry<'_>| {
-            let path = entry.path();
-            if entry.name == b".git" && *entry.folder != root {
-                return Some(Stop::Unproven(format!("{} makes a repository in the repository", path.display())));
-            }
-            (entry.is_called_secret()
-                && entry.kind != FileType::Directory
-                && added::takes_in(&repository, &tracked, &path))
-            .then(|| Stop::Secret(text(&path)))
+            makes_repository(entry, &root).or_else(|| {
+                let path = entry.path();
+                let is_taken = entry.is_called_secret()
+                    && entry.kind != FileType::Directory
+                    && added::takes_in(&repository, &tracked, &path);
+                is_taken.then(|| Stop::Secret(text(&path)))
+            })
         };
         if start.is_dir() {
             finish(walk(&start, Depth::All, &see), folder, findings);
@@ -158,6 +157,29 @@ pub(super) fn secrets_added(folder: &Path, wanted: Option<&Path>, findings: &mut
             findings.secrets.push(text(&start));
         }
     }
+}
+
+/// Repositories below the working trees in which git works in a folder: it may look into them as soon as a commit names them, each by its
+/// own settings.
+pub(super) fn no_repository_below(folder: &Path, findings: &mut Findings) {
+    let Ok(repositories) = git::repositories(folder) else {
+        findings.unchecked = true;
+        return;
+    };
+    for repository in repositories {
+        let Leads::To(root) = follow(&repository.root) else {
+            findings.unchecked = true;
+            return;
+        };
+        let see = |entry: &Entry<'_>| makes_repository(entry, &root);
+        finish(walk(&root, Depth::All, &see), folder, findings);
+    }
+}
+
+/// A folder with a repository of its own, in the working tree of another one.
+fn makes_repository(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
+    let is_one = entry.name.eq_ignore_ascii_case(b".git") && *entry.folder != *root;
+    is_one.then(|| Stop::Unproven(format!("{} makes a repository in the repository", entry.path().display())))
 }
 
 /// Names below a folder that `xargs` would take apart.

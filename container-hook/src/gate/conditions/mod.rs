@@ -17,7 +17,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths::{Zone, file_name, zone};
-use bashgate_shared::classify::{Classification, Condition, Effects, GitShown, PassedBy, later, protected};
+use bashgate_shared::classify::{Classification, Condition, Effects, GitShown, GitWork, PassedBy, later, protected};
 use bashgate_shared::planted::{self, Bug};
 use rustix::fs::Access;
 
@@ -155,6 +155,9 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
                 findings.unproven.push(format!("{} is not there yet", path.display()));
             }
             Condition::GitIsInert { shows, work, .. } => {
+                if *work == GitWork::ChecksOut {
+                    below::no_repository_below(&path, &mut findings);
+                }
                 match inert::obstacles(&path, *shows, (*work, &found.effects.git)) {
                     Ok(obstacles) => {
                         findings.unproven.extend(obstacles.programs);

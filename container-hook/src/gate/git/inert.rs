@@ -44,7 +44,7 @@ pub fn obstacles(folder: &Path, shows: Shown, (work, subcommands): Doing<'_>) ->
     let mut found = Obstacles::default();
     for (name, value) in std::env::vars_os() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-        if steers(&name, &value) || work == GitWork::Fetches && steers_connections(&name) {
+        if steers(&name, &value) || work.is_of_remotes() && steers_connections(&name) {
             found.programs.push(format!("{name} is set"));
         }
     }
@@ -79,7 +79,7 @@ fn of_repository(
     (work, subcommands): Doing<'_>,
     found: &mut Obstacles,
 ) -> io::Result<()> {
-    let records = matches!(work, GitWork::Records | GitWork::Fetches);
+    let records = work == GitWork::Records || work.is_of_remotes();
     // The default folder counts, too: a file that names another one may not be in force.
     let mut hooks = repository.hooks().to_vec();
     let mut id_length = 20;
@@ -100,7 +100,7 @@ fn of_repository(
         Err(why) => found.programs.push(why),
     }
     belongs(repository, found);
-    if work == GitWork::Fetches {
+    if work.is_of_remotes() {
         // Another repository's objects would be sent, or asked for, as if they were its own.
         for name in ["objects/info/alternates", "objects/info/http-alternates"] {
             if existing(std::fs::symlink_metadata(repository.common.join(name)))?.is_some() {
@@ -360,7 +360,7 @@ fn settings(file: &Path, root: &Path, (shows, work): (Shown, GitWork), found: &m
                 found.secrets.push(format!("{key} in {}", file.display()));
             }
         } else if !git_config::is_inert(&key, &value)
-            || work == GitWork::Fetches && git_config::leads_elsewhere(&key, &value)
+            || work.is_of_remotes() && git_config::leads_elsewhere(&key, &value)
         {
             found.programs.push(format!("{key} is set in {}", file.display()));
         } else if (shows == Shown::Settings || key.starts_with("branch.")) && tells_secret(&key, &value) {
@@ -390,7 +390,7 @@ fn active_hooks(folder: &Path, (work, subcommands): Doing<'_>, found: &mut Obsta
         };
         let reachable = match work {
             GitWork::Records => is_started(),
-            GitWork::Fetches => true,
+            GitWork::Fetches | GitWork::ChecksOut => true,
             GitWork::Reads | GitWork::Compares | GitWork::ComparesAny => {
                 matches!(name.as_str(), "post-index-change" | "reference-transaction")
             }
@@ -435,7 +435,7 @@ fn tracked(
     let of_filters = if read.has_odd_names && work != GitWork::Reads { GitWork::ComparesAny } else { work };
     named_filters(repository, &read.names, of_filters, found);
     let secret = |name: &&String| secrets::is_secret_path(&repository.root.join(name).to_string_lossy());
-    if matches!(work, GitWork::Records | GitWork::Fetches) {
+    if work == GitWork::Records || work.is_of_remotes() {
         // Once it is out of the index, no name there says that commits hold it.
         let is_gone = |name: &&String| std::fs::symlink_metadata(repository.root.join(name)).is_err();
         found.secrets.extend(read.names.iter().filter(secret).filter(is_gone).take(8).cloned());
@@ -467,7 +467,7 @@ fn named_filters(repository: &Repository, names: &[String], work: GitWork, found
     if found.filters.is_empty() || work == GitWork::Reads {
         return;
     }
-    let lists = if matches!(work, GitWork::ComparesAny | GitWork::Fetches) {
+    let lists = if work == GitWork::ComparesAny || work.is_of_remotes() {
         vec!["the attributes of any file".to_owned()]
     } else {
         filters::may_be_named(repository, names, work == GitWork::Records)

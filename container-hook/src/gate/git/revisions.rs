@@ -198,6 +198,10 @@ fn of_ref(repository: &Repository, name: &str) -> Looked<Option<Id>> {
             }
         }
         let Some(text) = text else { return packed(repository, &name) };
+        // So a fetch leaves it that brought nothing.
+        if name == "FETCH_HEAD" && text.is_empty() {
+            return Ok(None);
+        }
         match text.strip_prefix("ref:") {
             Some(next) if is_name(next.trim()) => next.trim().clone_into(&mut name),
             Some(_) => return Err(format!("{name} leads to what is no name")),

@@ -21,10 +21,11 @@ use super::effects::{ANY, note};
 use super::terminal::TerminalWatch;
 use super::tool::{MAX_ACTS, ToolAct};
 use super::{
-    Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, passed_by, paths, raw, secrets,
+    Argv, Classification, CommandClass, Condition, Decided, Effects, GitWork, Part, Surroundings, passed_by, paths,
+    raw, secrets,
 };
 use crate::programs::git;
-use crate::programs::reaches::Reaches;
+use crate::programs::reaches::{Brings, Reaches};
 use crate::shell::{Document, Shell};
 
 /// What a rule says about one call.
@@ -167,6 +168,12 @@ pub struct Judge<'t> {
     around: &'t Surroundings,
     effects: Effects,
     conditions: Vec<Condition>,
+    /// The step of the outermost list that is at hand, counted from the first one.
+    step: usize,
+    /// The last step that goes by each condition.
+    needed_at: Vec<usize>,
+    /// The first step that brings files of others.
+    brought_at: Option<usize>,
     parts: Vec<Part>,
     calls: Vec<Argv>,
     /// The strictest part so far.
@@ -259,6 +266,9 @@ impl<'t> Judge<'t> {
             around,
             effects: Effects::default(),
             conditions: Vec::new(),
+            step: 0,
+            needed_at: Vec::new(),
+            brought_at: None,
             parts: Vec::new(),
             calls: Vec::new(),
             whole: Judgement::safe(),
@@ -369,10 +379,17 @@ impl Judge<'_> {
                 && !self.effects.sets.iter().any(|name| crate::variables::steers_client(name))
                 && !reaches.conditions.iter().any(harms)
                 && reaches.holds_throughout()
-                && (!reaches.brings || self.conditions.is_empty())
+                && self.rest_on_what_came().all(|condition| reaches.leaves(condition))
         };
         if self.whole.reaches.as_deref().is_some_and(|reaches| !stays(reaches)) {
             self.whole.reaches = None;
+        }
+        // Git's settings it has looked at, and not which folders are repositories that it tracks by then.
+        let looks_below = |one: &Condition| !matches!(one, Condition::GitIsInert { work: GitWork::Reads, .. });
+        let looks_below = self.rest_on_what_came().any(looks_below)
+            || self.brought_at.is_some() && self.effects.git.iter().any(|name| git::looks_into_tracked(name));
+        if let Some(reaches) = self.whole.reaches.as_deref_mut().filter(|_| looks_below) {
+            reaches.with_no_repository_below();
         }
         let decided = if !self.whole.local || undermined || !self.effects.nothing_to_report() {
             Decided::Host
@@ -416,6 +433,14 @@ impl Judge<'_> {
         }
     }
 
+    /// The conditions by which something goes when files of others may have come in.
+    fn rest_on_what_came(&self) -> impl Iterator<Item = &Condition> {
+        let conditions = self.conditions.iter().zip(&self.needed_at);
+        conditions
+            .filter(|(_, at)| self.brought_at.is_some_and(|brought| brought <= **at))
+            .map(|(condition, _)| condition)
+    }
+
     /// Adds a part with its class, and joins the class into the whole.
     fn add(&mut self, text: &str, rule: &str, judgement: Judgement) {
         self.add_call(text, rule, judgement, (Argv::new(), Argv::new()));
@@ -427,6 +452,9 @@ impl Judge<'_> {
         let Judgement { class, reason, local, reaches } = judgement;
         let is_free = |reaches: &Reaches| self.branches == 0 && (self.told == 0 || !reaches.only_reads());
         let reaches = reaches.filter(|reaches| is_free(reaches));
+        if reaches.as_ref().is_some_and(|reaches| reaches.brings > Brings::Nothing) {
+            self.brought_at.get_or_insert(self.step);
+        }
         let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
         let whole = std::mem::replace(&mut self.whole, Judgement::safe());
         self.whole = whole.max(Judgement { class, reason: told, local, reaches });
@@ -446,7 +474,10 @@ impl Judge<'_> {
 
     /// Something that the hook must check before it lets the command through.
     pub fn condition(&mut self, condition: Condition) {
-        if self.conditions.contains(&condition) {
+        if let Some(at) = self.conditions.iter().position(|one| *one == condition) {
+            if let Some(needed_at) = self.needed_at.get_mut(at) {
+                *needed_at = self.step;
+            }
             return;
         }
         // What is looked at now may be another thing when a job in the background gets there.
@@ -460,6 +491,7 @@ impl Judge<'_> {
             return;
         }
         self.conditions.push(condition);
+        self.needed_at.push(self.step);
     }
 
     /// True when the shell that will read the text at hand is known to be bash.

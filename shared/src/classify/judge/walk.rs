@@ -259,6 +259,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 }
             }
             self.judge.told += usize::from(tells);
+            self.judge.step += usize::from(self.judge.depth == 0);
             self.pipeline(step, &seen);
             self.judge.told -= usize::from(tells);
             before = Some(step);
@@ -487,8 +488,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             }
             if !judged.local {
                 let meant = self.judge.tampering_in(&call, text);
-                // Of a call whose every word is understood none means something else.
-                if judged.reaches.is_none() {
+                // Of a call to others whose every word is understood none means something else.
+                if judged.reaches.as_ref().is_none_or(|reaches| reaches.places.is_empty()) {
                     judged = judged.max(meant);
                 }
             }

@@ -743,7 +743,7 @@ pub(crate) fn looks_into_tracked(subcommand: &str) -> bool {
 pub(crate) fn ends_alike(words: &[Option<&str>]) -> bool {
     const ALIKE: &[&str] = &[
         "add", "commit", "fetch", "pull", "push", "status", "log", "branch", "remote", "merge", "rebase", "clone",
-        "tag",
+        "checkout", "switch", "reset", "stash", "tag",
     ];
     subcommand_of(words).is_some_and(|(subcommand, _)| ALIKE.contains(&subcommand))
 }

@@ -1,7 +1,7 @@
 //! gh, by its manual (gh 2.23 to 2.83): what it shows of a forge, and what it writes there. Its own commands win over aliases and
 //! extensions of the same name; only such stand here as all these versions have.
 
-use super::{FETCH_BYTES, Place, Reaches, Sorted, Target, VIEW_BYTES, is_host, is_plain};
+use super::{Brings, FETCH_BYTES, Place, Reaches, Sorted, Target, VIEW_BYTES, is_host, is_plain};
 use crate::classify::{Condition, GitWork, Shown};
 use crate::programs::SSH;
 
@@ -323,7 +323,7 @@ fn shown((command, sub): (&str, &str), words: &[Option<&str>], folders: Option<&
     }
     // It may ask git whatever it is told.
     let reaches = Reaches::reads(places, VIEW_BYTES).when(asks_git(folders?));
-    Some(if sub == "download" { reaches.bringing() } else { reaches })
+    Some(if sub == "download" { reaches.bringing(Brings::Anywhere) } else { reaches })
 }
 
 /// Where the files of releases and runs lie.
@@ -386,7 +386,7 @@ fn cloned(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches>
     };
     let ssh = Place::Host { host: host.clone(), port: SSH };
     let places = [place, Place::https(host), ssh];
-    Some(Reaches::reads(places, FETCH_BYTES).when(super::git::inert(folders?)).bringing())
+    Some(Reaches::reads(places, FETCH_BYTES).when(super::git::inert(folders?)).bringing(Brings::Anywhere))
 }
 
 const API: &str = "-q= --jq= --paginate --slurp -i --include -X= --method= -H= --header= -t= --template= --cache= --silent --verbose \

@@ -1,6 +1,6 @@
 //! git, by its manual (git 2.47): what it fetches, and to where it pushes.
 
-use super::{FETCH_BYTES, PUSH_BYTES, Place, Reaches, Sorted, Target, is_host, is_plain, of_https};
+use super::{Brings, FETCH_BYTES, PUSH_BYTES, Place, Reaches, Sorted, Target, is_host, is_plain, of_https};
 use crate::classify::{Condition, GitWork, Shown};
 use crate::programs::SSH;
 
@@ -67,8 +67,11 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
         (_, Some(remote)) => remote_of(remote, folders)?,
         (_, None) => by_name(if sorted.has(&["--all"]) { "*" } else { "" }, folders),
     };
-    let mut reaches = Reaches::reads(places, FETCH_BYTES).when(inert(folders));
-    reaches.brings = matches!(subcommand, "pull" | "clone");
+    let mut reaches = Reaches::reads(places, FETCH_BYTES).when(inert(folders)).bringing(match subcommand {
+        "pull" => Brings::ByGit,
+        "clone" => Brings::Anywhere,
+        _ => Brings::Nothing,
+    });
     if let Some(kind) = writes {
         // A branch in front of which stands `+` or nothing: as one of the options.
         let over = sorted.has(PUSH_OVER)
@@ -130,9 +133,8 @@ pub(super) fn inert(folders: &[String]) -> impl Iterator<Item = Condition> {
     folders.iter().map(of)
 }
 
-/// What git does with branches and the working tree, by which nothing but itself runs where it is inert. No checkout and no stash: those look
-/// into repositories that lie in the folder and that a commit has made one of its own. Nothing that asks in an editor, goes
-/// on with what was begun, or is told how to merge.
+/// What git does with branches and the working tree, by which nothing but itself runs where it is inert. Nothing that asks in an editor, goes
+/// on with what was begun, is told how to merge, or goes by the names of files in other ones.
 const BESIDE: &[(&str, &str)] = &[
     (
         "merge",
@@ -148,14 +150,35 @@ const BESIDE: &[(&str, &str)] = &[
         "branch",
         "-d -D -m -M -f --delete --force -q --quiet -u= --set-upstream-to= --unset-upstream -t --track --no-track",
     ),
+    (
+        "checkout",
+        "-b= -B= --orphan= -t --track --no-track --detach -f --force -q --quiet --guess --no-guess --no-recurse-submodules",
+    ),
+    (
+        "switch",
+        "-c= -C= --create= --force-create= --orphan= -t --track --no-track -d --detach -f --force --discard-changes -q --quiet \
+            --guess --no-guess --no-recurse-submodules",
+    ),
+    ("reset", "--hard --soft --mixed --keep -q --quiet --no-recurse-submodules"),
+    ("stash", "-q --quiet -u --include-untracked --index -m= --message="),
 ];
+/// Those of them that look into repositories which lie in the folder, where a commit has made one of them its own.
+const LOOKS_INTO: &[&str] = &["checkout", "switch", "reset", "stash"];
 
 /// The same as nothing that is reached, for what git does beside it.
 pub(in crate::programs) fn beside(subcommand: &str, words: &[&str], folders: &[String]) -> Option<Reaches> {
     let (_, known) = BESIDE.iter().find(|(name, _)| *name == subcommand)?;
-    Sorted::of(words, known)?;
-    let beside = Reaches::reads([], 0).when(inert(folders));
-    Some(if subcommand == "branch" { beside } else { beside.bringing() })
+    let sorted = Sorted::of(words, known)?;
+    // Which branch it is, or what that one follows, is sent by what asks for it behind.
+    let names = matches!(subcommand, "checkout" | "switch" | "branch").then(|| sorted.values());
+    if !sorted.operands.iter().copied().chain(names.into_iter().flatten()).all(is_plain) {
+        return None;
+    }
+    let mut beside = Reaches::reads([], 0).when(inert(folders));
+    if LOOKS_INTO.contains(&subcommand) {
+        beside.with_no_repository_below();
+    }
+    Some(if subcommand == "branch" { beside } else { beside.bringing(Brings::ByGit) })
 }
 
 fn by_name(name: &str, folders: &[String]) -> Vec<Place> {
@@ -342,17 +365,32 @@ mod tests {
             assert!(of(text).is_some_and(|found| found.places.is_empty()), "{text}");
         }
         for text in [
+            "checkout x",
+            "checkout -b x origin/y",
+            "switch -c x",
+            "reset --hard origin/x",
+            "stash",
+            "stash pop",
+            "checkout -- a.c",
+        ] {
+            let looks = |one: &Condition| matches!(one, Condition::GitIsInert { work: GitWork::ChecksOut, .. });
+            assert!(of(text).is_some_and(|found| found.conditions.iter().all(looks)), "{text}");
+        }
+        for text in [
             "rebase -i x",
             "rebase -x make x",
             "rebase --continue",
             "merge -s ours x",
             "merge -e x",
             "merge -S x",
-            "stash",
-            "stash pop",
-            "checkout x",
-            "switch x",
-            "reset --hard x",
+            "stash -p",
+            "stash -a",
+            "checkout --pathspec-from-file=x",
+            "checkout -t origin/aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldDEyMw",
+            "checkout -b aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldDEyMw x",
+            "branch -u origin/aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldDEyMw",
+            "switch -m x",
+            "reset --hard --recurse-submodules x",
             "merge --autostash x",
             "rebase --autostash x",
             "checkout -p",

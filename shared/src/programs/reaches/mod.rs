@@ -15,7 +15,7 @@ pub use git::{address_of, repository_of};
 use serde::Serialize;
 
 use crate::classify::call::Arg;
-use crate::classify::{Condition, GitWork};
+use crate::classify::{Condition, GitWork, Shown};
 
 /// A view of a page, a list or a package, upwards, in bytes: the request with its headers and TLS around it, a few times over.
 const VIEW_BYTES: u64 = 16 * 1024;
@@ -39,18 +39,30 @@ pub struct Reaches {
     pub targets: BTreeSet<Target>,
     /// Most bytes that it may send, to all of them.
     pub up_bytes: u64,
-    /// Files of others come into folders here by it: then what was looked at before is another thing for whatever stands behind.
+    /// Whether files of others come into folders here by it.
     #[serde(skip)]
-    pub brings: bool,
+    pub(crate) brings: Brings,
     /// It rests on something that was looked at before, and on more than git's own settings.
     #[serde(skip)]
     rests: bool,
-    /// A part of it rests on something, behind a part that brings files.
+    /// A part of it rests on something that was looked at, behind a part that brings files, which that look does not hold for.
     #[serde(skip)]
     rests_behind: bool,
     /// What must hold so that it starts nothing else.
     #[serde(skip)]
     pub conditions: Vec<Condition>,
+}
+
+/// Whether files of others come in. What was looked at before is another thing then, for whatever stands behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Brings {
+    #[default]
+    Nothing,
+    /// By git, into the working tree of the repository where it starts. Into a repository's own folder git brings none, so that what was
+    /// looked at there still holds.
+    ByGit,
+    /// Wherever its words say, also a whole repository.
+    Anywhere,
 }
 
 /// A repository that is written to.
@@ -98,25 +110,60 @@ impl Reaches {
     fn reads(places: impl IntoIterator<Item = Place>, up_bytes: u64) -> Self {
         let places = places.into_iter().collect();
         let (writes, targets, conditions) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
-        Self { writes, places, targets, up_bytes, brings: false, rests: false, rests_behind: false, conditions }
+        Self {
+            writes,
+            places,
+            targets,
+            up_bytes,
+            brings: Brings::Nothing,
+            rests: false,
+            rests_behind: false,
+            conditions,
+        }
     }
 
     /// The same where files of others come in.
-    fn bringing(self) -> Self {
-        Self { brings: true, ..self }
+    fn bringing(self, brings: Brings) -> Self {
+        Self { brings, ..self }
     }
 
     fn when(mut self, conditions: impl IntoIterator<Item = Condition>) -> Self {
         self.conditions.extend(conditions);
         // What git itself goes by is looked at for whatever comes in.
-        let is_of_fetches = |one: &Condition| matches!(one, Condition::GitIsInert { work: GitWork::Fetches, .. });
-        self.rests = !self.conditions.iter().all(is_of_fetches);
+        let is_of_remotes = |one: &Condition| matches!(one, Condition::GitIsInert { work, .. } if work.is_of_remotes());
+        self.rests = !self.conditions.iter().all(is_of_remotes);
         self
     }
 
     /// True where what was looked at before holds for all of it.
     pub(crate) fn holds_throughout(&self) -> bool {
-        !(self.brings && self.rests || self.rests_behind)
+        !(self.brings > Brings::Nothing && self.rests || self.rests_behind)
+    }
+
+    /// True where a condition that was looked at before still holds when this has brought what it brings: git's own settings are none of
+    /// it, and this has asked for more of them than the condition does.
+    pub(crate) fn leaves(&self, condition: &Condition) -> bool {
+        let looks = |folder: &str| {
+            let of_remotes =
+                |one: &Condition| matches!(one, Condition::GitIsInert { work, .. } if work.is_of_remotes());
+            self.conditions.iter().any(|one| of_remotes(one) && one.path() == folder)
+        };
+        match (self.brings, condition) {
+            (Brings::Nothing, _) => true,
+            (Brings::ByGit, Condition::GitIsInert { folder, shows: Shown::Nothing, .. }) => looks(folder),
+            (Brings::ByGit | Brings::Anywhere, _) => false,
+        }
+    }
+
+    /// The same where git looks behind it into whatever it tracks by then.
+    pub(crate) fn with_no_repository_below(&mut self) {
+        for condition in &mut self.conditions {
+            if let Condition::GitIsInert { work, .. } = condition
+                && work.is_of_remotes()
+            {
+                *work = GitWork::ChecksOut;
+            }
+        }
     }
 
     /// The remotes of repositories that it goes to, or writes to: the folder of each, and its name.
@@ -139,13 +186,12 @@ impl Reaches {
 
     /// Both of them, one behind the other.
     pub(crate) fn and(mut self, other: Self) -> Self {
-        // What comes in may be a repository where one was looked at, or none.
-        self.rests_behind |= other.rests_behind || self.brings && !other.conditions.is_empty();
+        self.rests_behind |= other.rests_behind || !other.conditions.iter().all(|one| self.leaves(one));
         self.writes.extend(other.writes);
         self.places.extend(other.places);
         self.targets.extend(other.targets);
         self.up_bytes = self.up_bytes.saturating_add(other.up_bytes);
-        self.brings |= other.brings;
+        self.brings = self.brings.max(other.brings);
         self.rests |= other.rests;
         let new: Vec<_> = other.conditions.into_iter().filter(|one| !self.conditions.contains(one)).collect();
         self.conditions.extend(new);
@@ -340,6 +386,61 @@ mod tests {
             "https:///x",
         ] {
             assert_eq!(of_https(address), None, "{address}");
+        }
+    }
+
+    /// The look that git's part of a command asks for, where what was looked at before holds until its end.
+    fn git_looks(text: &str) -> Option<Vec<GitWork>> {
+        let command = crate::command::CommandLine::parse(text).unwrap();
+        let found = crate::classify::classify(&command, &crate::classify::Surroundings::default());
+        let work = |one: &Condition| match one {
+            Condition::GitIsInert { work, .. } => Some(*work),
+            _ => None,
+        };
+        Some(found.reaches?.conditions.iter().filter_map(work).collect())
+    }
+
+    #[test]
+    fn what_was_looked_at_holds_for_what_stands_in_front_of_what_came_and_for_git_itself() {
+        for text in [
+            "git pull",
+            "git pull && git log --oneline -5",
+            "git log -p -3 && git pull",
+            "git fetch && git rebase origin/main",
+            "git branch --show-current && git pull --rebase && git push",
+            "f() { git log -p; }; f; git pull",
+        ] {
+            assert_eq!(git_looks(text), Some(vec![GitWork::Fetches]), "{text}");
+        }
+        for text in [
+            "git pull && git status",
+            "git status && git pull; git status",
+            "git fetch && git checkout -b x origin/y",
+            "git checkout x && git pull",
+            "git stash && git pull && git stash pop",
+            "git fetch && git reset --hard origin/x && git log --oneline",
+            "git pull && git describe",
+        ] {
+            let looks = git_looks(text);
+            assert!(looks.as_ref().is_some_and(|looks| looks.contains(&GitWork::ChecksOut)), "{text}: {looks:?}");
+        }
+        for text in [
+            "git pull && git log -p",
+            "git log -p; git pull; git log -p",
+            "git pull | git log -p",
+            "git log -p | git pull",
+            "f() { git log -p; }; f; git pull; f",
+            "for x in a b; do git log -p; git pull; done",
+            "{ git log -p; git pull; }",
+            "git pull && git -C sub log --oneline",
+            "git pull && cd sub && git fetch",
+            "git clone https://h.example/o/r . && git fetch",
+            "git clone https://h.example/o/r && git -C r fetch",
+            "git checkout x && npm view y",
+            "git checkout x; git fetch; make",
+            "trap 'git log -p' EXIT; git pull",
+        ] {
+            assert_eq!(git_looks(text), None, "{text}");
         }
     }
 
