@@ -279,14 +279,17 @@ mod tests {
             "git fetch origin && git rebase origin/main",
             "git pull origin main",
             "git fetch origin; git merge origin/main",
+            "git checkout main && git pull origin main",
+            "git stash; git pull origin",
         ] {
             assert_eq!(of(command, &at("github.com")), Some(vec!["github.com:22".to_owned()]), "{command}");
         }
         for command in [
             "git fetch origin && git rebase -i x",
             "git fetch origin && git commit --amend -e",
-            "git checkout main && git pull origin main",
-            "git stash; git pull origin",
+            "git checkout -p main && git pull origin main",
+            "git -C sub checkout main && git pull origin main",
+            "git stash; git pull origin; git diff",
             "git pull origin; git push origin x",
         ] {
             assert_eq!(of(command, &at("github.com")), None, "{command}");
