@@ -15,6 +15,7 @@ use crate::chat::settings::{self as channels, ChatFile};
 use crate::egress;
 use crate::egress::addresses::Network;
 use crate::egress::hosts::Entry;
+use crate::egress::model::{APIS, Model};
 use crate::inspector::Endpoint;
 use crate::inspector::Key;
 use crate::policy::cage::{Cage, OnAsk, OnInspect};
@@ -245,6 +246,20 @@ struct EgressFile {
     run_reads: bool,
     read_hosts: Vec<Entry>,
     read_kib_per_hour: i64,
+    models: BTreeMap<String, ModelFile>,
+}
+
+/// A model that the host asks for whoever is inside.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelFile {
+    kind: String,
+    base_url: Option<String>,
+    key_file: Option<PathBuf>,
+    #[serde(default)]
+    server_tools: Vec<String>,
+    #[serde(default)]
+    fields: Vec<String>,
 }
 
 impl Default for EgressFile {
@@ -259,6 +274,7 @@ impl Default for EgressFile {
             run_reads: false,
             read_hosts: Vec::new(),
             read_kib_per_hour: 4096,
+            models: BTreeMap::new(),
         }
     }
 }
@@ -493,6 +509,8 @@ impl Config {
                 "`egress.run_reads` needs `egress.enabled`: there is no way out to run them with".to_owned(),
             ));
         }
+        let models = parsed.egress.models.iter().map(|(name, file)| model(name, file, &folder));
+        let models = models.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
         let reads = parsed.egress.run_reads.then(|| Reads {
             hosts: ReadHosts::new(&parsed.egress.read_hosts),
             bytes_per_hour: count(parsed.egress.read_kib_per_hour) << 10,
@@ -546,6 +564,7 @@ impl Config {
                 private: parsed.egress.private,
                 up_bytes_per_hour: count(parsed.egress.up_mib_per_hour) << 20,
                 down_bytes_per_hour: count(parsed.egress.down_mib_per_hour) << 20,
+                models,
             }),
             reads,
             people,
@@ -586,21 +605,52 @@ fn people(named: BTreeMap<String, Vec<String>>) -> Result<BTreeMap<String, Strin
     Ok(all)
 }
 
+/// The key in a file, where one is named.
+fn key_of(key_file: Option<&Path>, table: &str, folder: &Path) -> Result<Option<Key>, String> {
+    let Some(path) = key_file.map(|path| folder.join(path)) else { return Ok(None) };
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| format!("cannot read `{table}.key_file` {}: {error}", path.display()))?;
+    Ok(Some(Key(text.trim().to_owned())))
+}
+
+/// Where an API is: what the file says, or the usual place.
+fn base_url_of(named: Option<&str>, usual: &str, table: &str) -> Result<String, String> {
+    let base_url = named.unwrap_or(usual);
+    if base_url.starts_with("http://") || base_url.starts_with("https://") {
+        Ok(base_url.to_owned())
+    } else {
+        Err(format!("`{table}.base_url` is `{base_url}`; it must start with http:// or https://"))
+    }
+}
+
+fn model(name: &str, file: &ModelFile, folder: &Path) -> Result<Model, String> {
+    let table = format!("egress.models.{name}");
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if name.is_empty() || !name.bytes().all(is_name) {
+        return Err(format!("`{table}`: use small letters, digits and `-` for its name"));
+    }
+    let Some(api) = APIS.iter().find(|api| api.kind == file.kind) else {
+        let known: Vec<&str> = APIS.iter().map(|api| api.kind).collect();
+        return Err(format!("`{table}.kind` is `{}`; use {}", file.kind, known.join(", ")));
+    };
+    let base_url = base_url_of(file.base_url.as_deref(), api.base_url, &table)?.trim_end_matches('/').to_owned();
+    if !reqwest::Url::parse(&base_url)
+        .is_ok_and(|url| url.has_host() && url.query().is_none() && url.username().is_empty())
+    {
+        return Err(format!("`{table}.base_url` is `{base_url}`, which is no address such as {}", api.base_url));
+    }
+    let key = key_of(file.key_file.as_deref(), &table, folder)?;
+    if key.as_ref().is_some_and(|Key(key)| key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(format!("the file of `{table}.key_file` does not hold one key on one line"));
+    }
+    let (server_tools, fields) = (file.server_tools.clone(), file.fields.clone());
+    Ok(Model { name: name.to_owned(), api, base_url, key, server_tools, fields })
+}
+
 fn inspector(file: &InspectorFile, folder: &Path) -> Result<InspectorKind, String> {
     let endpoint = |base_url: &str, model: &str| {
-        let key = match &file.key_file {
-            None => None,
-            Some(path) => {
-                let path = folder.join(path);
-                let text = std::fs::read_to_string(&path)
-                    .map_err(|error| format!("cannot read `inspector.key_file` {}: {error}", path.display()))?;
-                Some(Key(text.trim().to_owned()))
-            }
-        };
-        let base_url = file.base_url.clone().unwrap_or_else(|| base_url.to_owned());
-        if !base_url.starts_with("http://") && !base_url.starts_with("https://") {
-            return Err(format!("`inspector.base_url` is `{base_url}`; it must start with http:// or https://"));
-        }
+        let key = key_of(file.key_file.as_deref(), "inspector", folder)?;
+        let base_url = base_url_of(file.base_url.as_deref(), base_url, "inspector")?;
         let model = file.model.clone().unwrap_or_else(|| model.to_owned());
         Ok(Endpoint { base_url, model, key, deadline: Duration::from_millis(count(file.deadline_ms)) })
     };

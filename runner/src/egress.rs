@@ -39,6 +39,53 @@ pub fn environment(at: SocketAddr) -> Vec<(&'static str, String)> {
     all
 }
 
+/// A model that the host asks for whoever is inside, see `docs/egress.md`.
+#[derive(Debug, Deserialize)]
+pub struct Model {
+    name: String,
+    kind: String,
+}
+
+/// What agents are told of a model: where it is (the variable, and what stands behind its name there), and, since they do not begin without
+/// one, a key that is none.
+const MODELS: &[(&str, &str, &str, &str)] = &[
+    ("anthropic", "ANTHROPIC_BASE_URL", "", "ANTHROPIC_AUTH_TOKEN"),
+    ("openai", "OPENAI_BASE_URL", "/v1", "OPENAI_API_KEY"),
+    ("gemini", "GOOGLE_GEMINI_BASE_URL", "", "GEMINI_API_KEY"),
+];
+
+/// The models that the host has, asked at its socket.
+pub fn models(socket: &Path) -> io::Result<Vec<Model>> {
+    #[derive(Deserialize)]
+    struct All {
+        models: Vec<Model>,
+    }
+    let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(GIVING))?;
+    stream.set_write_timeout(Some(GIVING))?;
+    io::Write::write_all(&mut stream, b"GET /model HTTP/1.1\r\nHost: bashgate\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    io::Read::read_to_end(&mut io::Read::take(&stream, MAX_ANSWER), &mut answer)?;
+    let answer = String::from_utf8_lossy(&answer);
+    // One that is older has none.
+    let Some((head, body)) = answer.split_once("\r\n\r\n").filter(|(head, _)| head.starts_with("HTTP/1.1 200 ")) else {
+        return Ok(Vec::new());
+    };
+    if head.to_ascii_lowercase().contains("transfer-encoding") {
+        return Err(io::Error::other("the host says which models there are in a way that is not understood"));
+    }
+    Ok(serde_json::from_str::<All>(body)?.models)
+}
+
+/// Variables by which agents ask these models at a port of loopback: of several of one kind the first.
+pub fn environment_of_models(models: &[Model], at: SocketAddr) -> Vec<(&'static str, String)> {
+    let of = |(kind, url, end, key): &(&str, &'static str, &str, &'static str)| {
+        let model = models.iter().find(|model| model.kind == *kind)?;
+        Some([(*url, format!("http://{at}/model/{}{end}", model.name)), (*key, "held-by-the-host".to_owned())])
+    };
+    MODELS.iter().filter_map(of).flatten().collect()
+}
+
 /// What git goes by in such a run, whatever a repository says: it starts nothing, and signs in by the file of its own alone.
 const SETTINGS: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),

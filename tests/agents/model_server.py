@@ -5,15 +5,18 @@
 Usage: model_server.py [ADDRESS:]PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}, or of lists of them, which are called at once; the
 next one is chosen by counting the tool results in the conversation, so the server keeps no state. A conversation in which somebody says
 what begins with "INNER" is a subagent's: its script is the value of "inner" of the call that has one. An "item" has more fields for the
-call; a "session_id" of "last" is the terminal that was opened last. LOG gets the tool results of each request, a line each. Whoever does not show the key "dummy" gets 401.
+call; a "session_id" of "last" is the terminal that was opened last. LOG gets the tool results of each request, a line each. Whoever does not show the key
+"dummy", or that of the environment variable MODEL_KEY, gets 401.
 """
 
 import json
+import os
 import re
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ADDRESS, _, PORT = sys.argv[1].rpartition(":")
+KEY = os.environ.get("MODEL_KEY", "dummy")
 SCRIPT, LOG = json.load(open(sys.argv[2])), sys.argv[3]
 
 
@@ -138,7 +141,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def has_key(self):
         shown = [self.headers.get(name, "") for name in ("x-api-key", "authorization", "x-goog-api-key")]
-        return any(key.split(" ")[-1] == "dummy" for key in shown) or "key=dummy" in self.path
+        return any(key.split(" ")[-1] == KEY for key in shown) or f"key={KEY}" in self.path
 
     def do_POST(self):
         if not self.has_key():

@@ -239,6 +239,50 @@ fn the_hosts_way_out_is_the_only_one() {
     assert!(tail.contains("\"ended\":\"closed\"") && tail.contains("is not on this workspace's list"), "{tail}");
 }
 
+/// What an agent's program finds of its model, and what the model says to it.
+const ASKS: &str = r#"#!/usr/bin/python3
+import json, os, urllib.request
+at = os.environ.get("ANTHROPIC_BASE_URL", "")
+asked = urllib.request.Request(at + "/v1/messages", b'{"model":"m"}', {"x-api-key": "made up"})
+report = {"variables": {name: value for name, value in os.environ.items() if "KEY" in name or "TOKEN" in name},
+          "answer": urllib.request.urlopen(asked, timeout=20).read().decode()}
+json.dump(report, open("report.json", "w"))
+"#;
+
+/// Where the host asks the model, the container has neither its key nor its host.
+#[test]
+fn a_model_that_the_host_asks_needs_neither_key_nor_host_inside() {
+    let machine = Machine::with(ASKS);
+    let service = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+    let at = service.local_addr().unwrap();
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = service.accept().unwrap();
+        let mut said = [0; 4096];
+        let count = std::io::Read::read(&mut stream, &mut said).unwrap();
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\nconnection: close\r\n\r\nthought";
+        std::io::Write::write_all(&mut stream, answer).unwrap();
+        String::from_utf8_lossy(&said[..count]).into_owned()
+    });
+    let gate = machine.path("home/.config/bashgate");
+    Output::of(&mut machine.bashgate(&["init", gate.to_str().unwrap()]), b"").expect(0);
+    let file = gate.join("bashgate.toml");
+    let text = std::fs::read_to_string(&file).unwrap().replace("enabled = false", "enabled = true");
+    let model =
+        format!("\n[egress.models.ours]\nkind = \"anthropic\"\nbase_url = \"http://{at}\"\nkey_file = \"model.key\"\n");
+    std::fs::write(&file, text + &model).unwrap();
+    std::fs::write(gate.join("model.key"), "the-operators\n").unwrap();
+    let runtime = machine.path("bin/podman").display().to_string();
+    let up = ["up", "claude", "--image", &machine.image, "--runtime", &runtime];
+    Output::of(machine.bashgate(&up).env("ANTHROPIC_API_KEY", "the-persons"), b"").expect(0);
+    let report = std::fs::read_to_string(machine.path("web/report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["answer"], "thought", "{report:#}");
+    assert_eq!(report["variables"], json!({"ANTHROPIC_AUTH_TOKEN": "held-by-the-host"}), "{report:#}");
+    let heard = heard.join().unwrap();
+    assert!(heard.contains("x-api-key: the-operators") && !heard.contains("made up"), "{heard}");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("egress = []"));
+}
+
 #[test]
 fn doctor_in_the_container_finds_it_gated() {
     let machine = Machine::new();

@@ -519,6 +519,38 @@ fn a_hostile_program_reaches_nobody_but_its_host() {
     assert_eq!(through, Vec::<Value>::new(), "nothing has gone out");
 }
 
+/// A run has the hosts of its answer, and no model that the host asks for others.
+#[test]
+fn a_run_asks_no_model() {
+    let service = TcpListener::bind("127.0.0.1:0").unwrap();
+    service.set_nonblocking(true).unwrap();
+    let model = format!(
+        "read_kib_per_hour = 4096\n[egress.models.ours]\nkind = \"anthropic\"\nbase_url = \"http://127.0.0.1:{}\"",
+        service.local_addr().unwrap().port()
+    );
+    let outside = Outside::with(&model);
+    // An interpreter in the place of the client, as above.
+    let script = outside.site.work().join(format!("https:/{FORGE}:{}/page", outside.port));
+    fs::create_dir_all(script.parent().unwrap()).unwrap();
+    let asks = "import http.client, os
+for method, path in [('GET', '/model'), ('POST', '/model/ours/v1/messages')]:
+    asked = http.client.HTTPConnection(os.environ['https_proxy'].removeprefix('http://'))
+    asked.request(method, path, body='{}')
+    answer = asked.getresponse()
+    print(answer.status, answer.read().decode().strip())
+";
+    fs::write(&script, asks).unwrap();
+    let form = outside.outward(&format!("curl -sS https://{FORGE}:{}/page", outside.port));
+    let output = outside.agent(&format!("mount --bind $(readlink -f /usr/bin/python3) $(command -v curl); {form}"));
+    assert!(output.stdout.starts_with("200 {\"models\":[]}\n404 "), "{output:?}");
+    assert!(service.accept().is_err(), "nobody asks it");
+    let socket = outside.site.path().join("egress/default/proxy.sock");
+    let mut curl = Command::new("curl");
+    curl.args(["-sS", "--unix-socket"]).arg(socket).args(["-d", "{}", "http://x/model/ours/v1/messages", "-m", "2"]);
+    let _ = Output::of(&mut curl, b"");
+    assert!(service.accept().is_ok(), "by the list it is asked");
+}
+
 /// The same from inside of a container without a network: by what runs there without the gate, and by a run that has a way out, as root and as
 /// an ordinary user. What must not be reached lies outside.
 #[test]

@@ -22,6 +22,7 @@ mod demo;
 mod documents;
 mod egress;
 mod egress_clients;
+mod egress_models;
 mod egress_reads;
 mod faults_of_hook;
 mod faults_of_host;

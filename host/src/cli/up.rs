@@ -328,11 +328,13 @@ fn cage(place: &Place, agent: &AgentRow, running: bool) -> Run {
     };
     let mut text = std::fs::read_to_string(&place.config.file).map_err(failed)?;
     text.push_str(&format!("\n[workspaces.{}]\non_inspect = \"cage\"\non_ask = \"cage\"\n", place.workspace));
-    if place.config.egress.is_some() {
-        text.push_str(&format!(
-            "# What the agent itself needs; add what its work needs.\negress = {:?}\n",
-            agent.packaged.hosts
-        ));
+    if let Some(egress) = &place.config.egress {
+        text.push_str(&if egress.asks_for(agent.packaged.hosts) {
+            "# The host asks the agent's model for it; add what its work needs.\negress = []\n".to_owned()
+        } else {
+            let hosts = agent.packaged.hosts;
+            format!("# What the agent itself needs; add what its work needs.\negress = {hosts:?}\n")
+        });
     }
     Config::parse(&text, &place.config.file)?;
     let temporary = place.config.file.with_extension("toml.new");
@@ -410,7 +412,8 @@ fn plan_of<'p>(
     }
     mounts.extend(fixed.iter().map(|path| place.project.join(path)).map(|path| Mount::fixed(path.clone(), path)));
     let mut variables: Vec<String> = words.env.clone();
-    if words.login.is_empty() {
+    // Where the host asks its model, it needs no key.
+    if words.login.is_empty() && !leads_out.is_some_and(|egress| egress.asks_for(agent.packaged.hosts)) {
         let is_set = |name: &&&str| std::env::var_os(name).is_some();
         variables.extend(agent.packaged.variables.iter().filter(is_set).map(|name| (*name).to_owned()));
     }

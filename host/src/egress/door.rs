@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use super::addresses::may_reach;
 use super::answers::{Answer, Answers};
 use super::hosts::{Entry, Host, allow};
+use super::model::Model;
 use super::{Closed, Settings};
 use crate::allowance::Allowance;
 use crate::daemon::Event;
@@ -19,6 +20,8 @@ use crate::daemon::Event;
 const CONNECTIONS: usize = 1024;
 /// Most names of one workspace, and of all, that are looked up at once.
 const LOOKUPS: usize = 8;
+/// Most questions to models of one workspace that have no answer yet: each may be large.
+const QUESTIONS: usize = 16;
 static ALL_LOOKUPS: Semaphore = Semaphore::const_new(64);
 /// How long resolving and connecting may take.
 const CONNECTING: Duration = Duration::from_secs(15);
@@ -83,10 +86,14 @@ pub(super) struct Door {
     /// What went through, and what was refused: neither crowds out the other.
     records: Arc<Mutex<[(Allowance, u64); 2]>>,
     lookups: Arc<Semaphore>,
+    /// Questions to models that have no answer yet.
+    pub(super) questions: Arc<Semaphore>,
     /// Closed when nothing may go through any more.
     ends: Arc<Semaphore>,
     /// What goes with answers of this workspace.
     pub(super) answers: Answers,
+    /// Asks models.
+    pub(super) client: reqwest::Client,
     /// The answer by which it is open; else the list counts.
     answer: Option<Arc<Answer>>,
 }
@@ -106,20 +113,40 @@ impl Door {
         workspace: WorkspaceName,
         hosts: Vec<Entry>,
         settings: Arc<Settings>,
-        (events, answers): (mpsc::UnboundedSender<Event>, Answers),
+        (events, answers, client): (mpsc::UnboundedSender<Event>, Answers, reqwest::Client),
     ) -> Self {
         let hour = |bytes: u64| Allowance::new(bytes, Duration::from_hours(1));
         let budget = Arc::new(Mutex::new([hour(settings.up_bytes_per_hour), hour(settings.down_bytes_per_hour)]));
         let a_minute = || (Allowance::new(RECORDS_A_MINUTE, Duration::from_mins(1)), 0);
         let records = Arc::new(Mutex::new([a_minute(), a_minute()]));
         let (seats, lookups) = (Arc::new(Semaphore::new(CONNECTIONS)), Arc::new(Semaphore::new(LOOKUPS)));
+        let questions = Arc::new(Semaphore::new(QUESTIONS));
         let ends = Arc::new(Semaphore::new(0));
-        Self { workspace, hosts, settings, events, seats, budget, records, lookups, ends, answers, answer: None }
+        Self {
+            workspace,
+            hosts,
+            settings,
+            events,
+            seats,
+            budget,
+            records,
+            lookups,
+            questions,
+            ends,
+            answers,
+            client,
+            answer: None,
+        }
     }
 
     /// The same as it is open to the run of an answer: to the hosts of that answer alone, with a budget of its own within the workspace's.
     pub(super) fn of_answer(&self, answer: Arc<Answer>) -> Self {
         Self { hosts: Vec::new(), answer: Some(answer), ..self.clone() }
+    }
+
+    /// The models that may be asked: none by a run, which has its own hosts alone.
+    pub(super) fn models(&self) -> &[Model] {
+        if self.answer.is_some() { &[] } else { &self.settings.models }
     }
 
     /// Nothing goes through any more, also of what is open.

@@ -10,6 +10,7 @@ pub mod answers;
 mod door;
 pub mod hello;
 pub mod hosts;
+pub mod model;
 mod server;
 mod tunnel;
 
@@ -33,6 +34,7 @@ use addresses::Network;
 use answers::Answers;
 use door::Door;
 use hosts::Entry;
+use model::Model;
 
 /// Most connections of all workspaces.
 const MAX_SEATS: usize = 8192;
@@ -50,6 +52,16 @@ pub struct Settings {
     pub up_bytes_per_hour: u64,
     /// Most bytes that it may receive in an hour.
     pub down_bytes_per_hour: u64,
+    /// Models that the host asks for whoever is inside, with the operator's keys.
+    pub models: Vec<Model>,
+}
+
+impl Settings {
+    /// True where the host itself asks the service at one of these hosts.
+    pub fn asks_for(&self, hosts: &[&str]) -> bool {
+        let is_at = |model: &Model| hosts.iter().any(|host| model.api.base_url.strip_prefix("https://") == Some(host));
+        self.models.iter().any(is_at)
+    }
 }
 
 /// A connection that is over, or was refused.
@@ -85,6 +97,8 @@ pub struct Egress {
     /// Connections of all workspaces.
     seats: Arc<Semaphore>,
     answers: Answers,
+    /// Asks models.
+    client: reqwest::Client,
 }
 
 impl Egress {
@@ -97,7 +111,8 @@ impl Egress {
         // Each takes two descriptors; the rest is for mailboxes, channels and the store.
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(1 << 16);
         let seats = Arc::new(Semaphore::new(usize::try_from(most / 4).unwrap_or(MAX_SEATS).min(MAX_SEATS)));
-        Ok(Self { settings: Arc::new(settings), events, open: BTreeMap::new(), seats, answers })
+        let client = crate::outgoing::client().map_err(io::Error::other)?;
+        Ok(Self { settings: Arc::new(settings), events, open: BTreeMap::new(), seats, answers, client })
     }
 
     /// Opens one for each of these workspaces, which have these hosts besides those of all, and ends the others.
@@ -111,7 +126,7 @@ impl Egress {
             match listen(&self.settings.folder.join(name.as_str())) {
                 Ok(listener) => {
                     let hosts = self.settings.hosts.iter().chain(hosts).cloned().collect();
-                    let shared = (self.events.clone(), self.answers.clone());
+                    let shared = (self.events.clone(), self.answers.clone(), self.client.clone());
                     let door = Arc::new(Door::new(name.clone(), hosts, self.settings.clone(), shared));
                     let task = tokio::spawn(server::serve(listener, door.clone(), self.seats.clone()));
                     self.open.insert(name.clone(), (door, task));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http_body_util::combinators::BoxBody;
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::ext::ReasonPhrase;
@@ -26,6 +26,7 @@ use serde_json::json;
 
 use super::door::{Door, Passage, Refusal, Way};
 use super::hosts::Host;
+use super::model;
 use super::tunnel::{self, Cut, Meter};
 
 /// How long a client may take to say what it wants.
@@ -53,10 +54,10 @@ const PLAIN: u16 = 80;
 /// The version byte of SOCKS 5.
 const SOCKS: u8 = 5;
 
-type Body = BoxBody<Bytes, hyper::Error>;
+pub(super) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
 /// A connection's place among those of its workspace and of all: it is free again when nothing of it goes on.
-type Seat = Arc<(OwnedSemaphorePermit, OwnedSemaphorePermit)>;
+pub(super) type Seat = Arc<(OwnedSemaphorePermit, OwnedSemaphorePermit)>;
 
 /// Takes connections until it is ended.
 pub(super) async fn serve(listener: UnixListener, door: Arc<Door>, seats: Arc<Semaphore>) {
@@ -172,6 +173,8 @@ async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, sea
         async move {
             let answered = if request.method() == Method::CONNECT {
                 connect(request, door, peer, seat).await
+            } else if request.uri().authority().is_none() && model::is_one(request.uri().path()) {
+                model::answer(request, door, peer, seat).await
             } else {
                 forward(request, door, peer, seat).await
             };
@@ -189,11 +192,11 @@ async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, sea
 }
 
 /// An answer of our own. The words stand in the reason phrase, too: that is what most clients show.
-fn refused(status: StatusCode, why: &str) -> Response<Body> {
+pub(super) fn refused(status: StatusCode, why: &str) -> Response<Body> {
     let text = format!("bashgate: {why}\n");
     let phrase: String =
         text.trim_end().chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
-    let mut response = Response::new(Full::new(Bytes::from(text)).map_err(|never| match never {}).boxed());
+    let mut response = Response::new(Full::new(Bytes::from(text)).map_err(|never| match never {}).boxed_unsync());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response.headers_mut().insert("x-bashgate", HeaderValue::from_static("refused"));
@@ -266,7 +269,7 @@ async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
         carry(&mut passage, parts.io.into_inner(), server, (&host, port), parts.read_buf.to_vec()).await;
         drop(seat);
     });
-    Response::new(Full::new(Bytes::new()).map_err(|never| match never {}).boxed())
+    Response::new(Full::new(Bytes::new()).map_err(|never| match never {}).boxed_unsync())
 }
 
 /// Lets bytes through to the end, and notes what went.
@@ -337,7 +340,7 @@ async fn forward(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
             let (mut head, body) = response.into_parts();
             only_end_to_end(&mut head.headers);
             head.version = Version::HTTP_11;
-            Response::from_parts(head, body.boxed())
+            Response::from_parts(head, body.map_err(Into::into).boxed_unsync())
         }
         Ok(Err(error)) => refused(StatusCode::BAD_GATEWAY, &format!("{host} gives no answer: {}", cause(&error))),
         Err(_) => refused(StatusCode::GATEWAY_TIMEOUT, &format!("{host} gives no answer in time")),

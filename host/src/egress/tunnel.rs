@@ -53,6 +53,9 @@ pub(super) enum Cut {
     /// The workspace is gone, or the host ends.
     #[error("the way out was shut")]
     Shut,
+    /// The answer came in part.
+    #[error("the answer broke off")]
+    BrokeOff,
     /// Nothing went through.
     #[error("nothing went through for {} minutes", SILENT.as_secs() / 60)]
     Silent,

@@ -43,7 +43,7 @@ impl Tokens {
 }
 
 /// An API key. It never prints itself.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Key(pub String);
 
 impl std::fmt::Debug for Key {

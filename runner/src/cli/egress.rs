@@ -39,7 +39,7 @@ pub(super) struct Egress {
 impl Egress {
     pub(super) fn run(self) -> ExitCode {
         if self.print_env {
-            for (name, value) in egress::environment(self.listen) {
+            for (name, value) in self.environment(self.listen) {
                 say!("export {name}={value}");
             }
             return ExitCode::SUCCESS;
@@ -55,6 +55,18 @@ impl Egress {
         })
     }
 
+    /// What programs are told: the way out, and the models that the host asks for them.
+    fn environment(&self, at: SocketAddr) -> Vec<(&'static str, String)> {
+        let models = egress::models(&self.socket).unwrap_or_else(|error| {
+            let why = format!("the host does not say which models it has ({}: {error})", self.socket.display());
+            complain(&io::Error::other(why), "where it has some, start this again when it runs");
+            Vec::new()
+        });
+        let mut all = egress::environment(at);
+        all.extend(egress::environment_of_models(&models, at));
+        all
+    }
+
     fn start(self) -> io::Result<ExitCode> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let done = runtime.block_on(async {
@@ -66,7 +78,7 @@ impl Egress {
             }
             let listener = egress::listen(self.listen).await?;
             let at = listener.local_addr()?;
-            let serving = tokio::spawn(egress::serve(listener, self.socket));
+            let serving = tokio::spawn(egress::serve(listener, self.socket.clone()));
             let mut terminate = signal(SignalKind::terminate())?;
             let mut interrupt = signal(SignalKind::interrupt())?;
             let Some((program, arguments)) = self.command.split_first() else {
@@ -77,7 +89,7 @@ impl Egress {
                 }
                 return Ok(ExitCode::SUCCESS);
             };
-            let child = Command::new(program).args(arguments).envs(egress::environment(at)).spawn()?;
+            let child = Command::new(program).args(arguments).envs(self.environment(at)).spawn()?;
             let code = until_ended(child, [terminate, interrupt]).await;
             serving.abort();
             code

@@ -1,0 +1,184 @@
+//! One question to a model, as it comes in and goes out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream;
+use http_body_util::{BodyExt, Full, Limited, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use serde_json::json;
+
+use super::{MAX_REQUEST, Model, PREFIX, Refused, is_returned};
+use crate::egress::door::{Door, Passage, Way};
+use crate::egress::hosts::Host;
+use crate::egress::server::{Body, Seat, refused};
+use crate::egress::tunnel::{Cut, Meter};
+
+/// How long a question may take to come in.
+const COMING: Duration = Duration::from_mins(2);
+/// How long a model may take to begin its answer.
+const ANSWERING: Duration = Duration::from_mins(15);
+/// How long it may be silent within one.
+const SILENT: Duration = Duration::from_mins(5);
+
+/// True for a request that is about models.
+pub(in crate::egress) fn is_one(path: &str) -> bool {
+    path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Answers what is asked of a model, or which ones there are.
+pub(in crate::egress) async fn answer(
+    request: Request<Incoming>,
+    door: Arc<Door>,
+    peer: Option<(i32, u32)>,
+    seat: Seat,
+) -> Response<Body> {
+    let rest = request.uri().path().strip_prefix(PREFIX).unwrap_or_default().trim_start_matches('/').to_owned();
+    if rest.is_empty() {
+        return listed(&door);
+    }
+    let (name, path) = rest.find('/').map_or((rest.as_str(), ""), |at| rest.split_at(at));
+    let Some(model) = door.models().iter().find(|model| model.name == name).cloned() else {
+        let names: Vec<&str> = door.models().iter().map(|model| model.name.as_str()).collect();
+        let known =
+            if names.is_empty() { "there is none".to_owned() } else { format!("there is {}", names.join(", ")) };
+        return refused(StatusCode::NOT_FOUND, &format!("there is no such model for whoever asks here: {known}"));
+    };
+    let path = path.to_owned();
+    let (host, port) = model.end();
+    let mut passage = Passage::new(door.clone(), &host, port, peer);
+    match asked(&model, &path, request, &mut passage).await {
+        Ok(response) => passed_on(response, passage, seat),
+        Err((status, why)) => {
+            passage.because(&why);
+            refused(status, &why)
+        }
+    }
+}
+
+/// The models that there are, for whoever starts agents.
+fn listed(door: &Door) -> Response<Body> {
+    let all: Vec<_> = door.models().iter().map(|model| json!({ "name": model.name, "kind": model.api.kind })).collect();
+    let text = Bytes::from(format!("{}\n", json!({ "models": all })));
+    let mut response = Response::new(Full::new(text).map_err(|never| match never {}).boxed_unsync());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+type Trouble = (StatusCode, String);
+
+/// An answer that has begun, and what counts its bytes.
+struct Begun {
+    response: reqwest::Response,
+    meter: Meter,
+}
+
+async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &mut Passage) -> Result<Begun, Trouble> {
+    let door = passage.door.clone();
+    let (head, body) = request.into_parts();
+    let bad = |refused: Refused| {
+        let status = match &refused {
+            Refused::Call(..) => StatusCode::NOT_FOUND,
+            Refused::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        (status, refused.to_string())
+    };
+    let call = model.call(&head.method, path, head.uri.query()).map_err(bad)?;
+    // Each may be large, and stays until its answer begins.
+    let place = door.questions.clone().acquire_owned().await;
+    let gone = || (StatusCode::BAD_REQUEST, "the question did not come whole, or not in time".to_owned());
+    let coming = tokio::time::timeout(COMING, Limited::new(body, MAX_REQUEST).collect()).await.map_err(|_| gone())?;
+    let question = match coming {
+        Ok(whole) => whole.to_bytes().to_vec(),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => return Err(bad(Refused::TooLarge)),
+        Err(_) => return Err(gone()),
+    };
+    let question = if head.method == Method::POST {
+        // A large one takes a while to read.
+        let model = model.clone();
+        let read = tokio::task::spawn_blocking(move || model.question(question)).await;
+        read.map_err(|_| gone())?.map_err(bad)?
+    } else {
+        Vec::new()
+    };
+    let meter = Meter::default();
+    meter.count(&door, Way::Up, question.len()).map_err(|cut| (StatusCode::FORBIDDEN, cut.to_string()))?;
+    let send = door
+        .client
+        .request(head.method, format!("{}{call}", model.base_url))
+        .headers(model.headers(&head.headers))
+        .body(question)
+        .send();
+    let host = model.end().0;
+    let unreached = |why: &str| (StatusCode::BAD_GATEWAY, format!("{host} does not answer: {why}"));
+    let response = tokio::select! {
+        sent = tokio::time::timeout(ANSWERING, send) => match sent {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) if error.is_connect() => return Err(unreached("cannot connect")),
+            Ok(Err(_)) => return Err(unreached("the connection failed")),
+            Err(_) => return Err((StatusCode::GATEWAY_TIMEOUT, format!("{host} gives no answer in time"))),
+        },
+        () = door.is_shut() => return Err((StatusCode::SERVICE_UNAVAILABLE, Cut::Shut.to_string())),
+    };
+    drop(place);
+    if let (Some(host), Some(address)) = (Host::parse(&host), response.remote_addr()) {
+        passage.goes_to(&host, address);
+    }
+    Ok(Begun { response, meter })
+}
+
+/// An answer on its way to whoever asked: what it needs, until it is read or nobody reads it any more.
+struct OnItsWay {
+    begun: Begun,
+    passage: Passage,
+    _seat: Seat,
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        self.passage.went(self.begun.meter.so_far());
+    }
+}
+
+/// The answer as it comes.
+fn passed_on(begun: Begun, passage: Passage, seat: Seat) -> Response<Body> {
+    let mut head = Response::new(());
+    *head.status_mut() = begun.response.status();
+    for (name, value) in begun.response.headers().iter().filter(|(name, _)| is_returned(name)) {
+        head.headers_mut().append(name, value.clone());
+    }
+    let on_its_way = OnItsWay { begun, passage, _seat: seat };
+    let pieces = stream::unfold(Some(on_its_way), |state| async {
+        let mut it = state?;
+        let door = it.passage.door.clone();
+        let next = tokio::select! {
+            chunk = tokio::time::timeout(SILENT, it.begun.response.chunk()) => match chunk {
+                Ok(Ok(Some(chunk))) => it.begun.meter.count(&door, Way::Down, chunk.len()).map(|()| Some(chunk)),
+                Ok(Ok(None)) => Ok(None),
+                Ok(Err(_)) | Err(_) => Err(Cut::BrokeOff),
+            },
+            () = door.is_shut() => Err(Cut::Shut),
+        };
+        match next {
+            Ok(Some(chunk)) => Some((Ok(Frame::data(chunk)), Some(it))),
+            Ok(None) => None,
+            Err(cut) => {
+                it.passage.because(&cut);
+                Some((Err(Box::<dyn std::error::Error + Send + Sync>::from(cut.to_string())), None))
+            }
+        }
+    });
+    head.map(|()| BodyExt::boxed_unsync(StreamBody::new(pieces)))
+}
+
+impl Model {
+    /// The host and the port of its service.
+    fn end(&self) -> (String, u16) {
+        let url = reqwest::Url::parse(&self.base_url).ok();
+        let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default().to_owned();
+        (host, url.and_then(|url| url.port_or_known_default()).unwrap_or(443))
+    }
+}
