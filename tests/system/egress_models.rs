@@ -336,6 +336,10 @@ fn what_would_have_the_service_go_elsewhere_does_not_go_there() {
             "gemini/v1beta/models/m:countTokens",
             json!({"generateContentRequest": {"contents": [{"parts": [{"fileData": {}}]}]}}),
         ),
+        (
+            "gemini/v1beta/models/m:generateContent",
+            json!({"contents": [{"parts": [{"functionResponse": {"parts": [{"fileData": {"fileUri": "https://evil.example"}}]}}]}]}),
+        ),
         ("gemini/v1beta/models/m:generateContent", json!({"contents": [], "cachedContent": "x"})),
     ] {
         let refused = inside.sent_to(&format!("/model/{path}"), &body).unwrap_err();

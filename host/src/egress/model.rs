@@ -312,7 +312,7 @@ fn brings_nothing(value: &Value, depth: usize) -> Result<(), Refused> {
             {
                 return Err(Refused::Elsewhere("a file that is an address"));
             }
-            for name in ["content", "parts", "output", "source", "file"] {
+            for name in ["content", "parts", "output", "source", "file", "functionResponse", "function_response"] {
                 block.get(name).map_or(Ok(()), |inner| brings_nothing(inner, depth + 1))?;
             }
             Ok(())
