@@ -184,7 +184,7 @@ fn a_question_goes_with_the_operators_key_and_nothing_else_of_whoever_asks() {
         r#"{"models":[{"kind":"anthropic","name":"anthropic"},{"kind":"gemini","name":"gemini"},{"kind":"openai","name":"openai"}]}"#
     );
     let own = "authorization: Bearer own\r\nx-api-key: own\r\nx-goog-api-key: own\r\ncookie: own=1\r\nopenai-organization: own\r\n\
-         x-forwarded-for: own\r\nproxy-authorization: own\r\nanthropic-version: 2023-06-01\r\ncontent-type: application/json\r\n";
+         x-forwarded-for: own\r\nproxy-authorization: own\r\nanthropic-version: 2023-06-01\r\ncontent-type: application/x-protobuf\r\n";
     for (path, body, shown) in [
         (
             "/model/anthropic/v1/messages?beta=true",
@@ -206,6 +206,7 @@ fn a_question_goes_with_the_operators_key_and_nothing_else_of_whoever_asks() {
         let [asked] = asked.as_slice() else { panic!("{path}: {asked:?}") };
         assert!(asked.contains(&shown) && asked.contains("anthropic-version: 2023-06-01"), "{asked}");
         assert!(asked.ends_with(body) && !asked.contains("own"), "{asked}");
+        assert!(asked.contains("content-type: application/json") && !asked.contains("protobuf"), "{asked}");
         let (_, tail) = path.split_at("/model/".len());
         assert!(asked.starts_with(&format!("POST {} ", tail.split_at(tail.find('/').unwrap()).1)), "{asked}");
     }
@@ -320,6 +321,40 @@ fn what_would_have_the_service_go_elsewhere_does_not_go_there() {
         ),
         ("openai/v1/responses", json!({"model": "m", "input": "x", "prompt": {"id": "p"}})),
         (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"type": "additional_tools", "tools": [{"type": "mcp", "server_url": "https://e"}]}]}),
+        ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"type": "tool_search_output", "tools": [{"type": "web_search"}]}]}),
+        ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"content": [{"type": "video_url", "image_url": "data:x", "video_url": {"url": "https://e"}}]}]}),
+        ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"content": [{"type": "x", "audio_url": "https://e"}]}]}),
+        ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"content": [{"type": "x", "image_url": {"URL": "https://e"}}]}]}),
+        ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"content": [{"type": "input_file", "file_data": "https://e"}]}]}),
+        ),
+        ("openai/v1/responses", json!({"model": "m", "input": [{"\u{17f}ource": 1}]})),
+        (
+            "openai/v1/chat/completions",
+            json!({"model": "m", "messages": [], "prediction": {"content": [{"image_url": "https://e"}]}}),
+        ),
+        ("openai/v1/chat/completions", json!({"model": "gpt-5-search-api", "messages": []})),
+        ("gemini/v1beta/models/m:generateContent", json!({"generateContentRequest": {}, "contents": []})),
+        ("gemini/v1beta/models/m:generateContent", json!({"generateContentRequest": {}})),
+        ("gemini/v1beta/models/m:countTokens", json!({"generateContentRequest": {}, "contents": []})),
+        ("gemini/v1beta/models/m:countTokens", json!({"generateContentRequest": {"generateContentRequest": {}}})),
+        (
             "openai/v1/chat/completions",
             json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://evil.example"}}]}]}),
         ),
@@ -353,6 +388,16 @@ fn what_would_have_the_service_go_elsewhere_does_not_go_there() {
         .sent(&with(json!({"tools": [{"type": "web_search_20250305"}], "tool_choice": {"type": "any"}})))
         .unwrap();
     assert!(none.get("tools").is_none() && none.get("tool_choice").is_none(), "{none}");
+    let others =
+        json!([{"type": "shell", "environment": {"type": "container_auto"}}, {"type": "bash_code_execution_20250825"}]);
+    for (path, text) in [("anthropic/v1/messages", "messages"), ("openai/v1/responses", "input")] {
+        let sent =
+            inside.sent_to(&format!("/model/{path}"), &json!({"model": "m", (text): [], "tools": others})).unwrap();
+        assert!(sent.get("tools").is_none(), "{sent}");
+    }
+    let counts = json!({"generateContentRequest": {"contents": [], "tools": [{"googleSearch": {}}]}});
+    let sent = inside.sent_to("/model/gemini/v1beta/models/m:countTokens", &counts).unwrap();
+    assert_eq!(sent, json!({"generateContentRequest": {"contents": []}}));
     let openai = json!({"model": "m", "input": "x", "tools": [{"type": "function", "name": "f"}, {"type": "web_search"}, {"type": "custom", "name": "p"}]});
     let sent = inside.sent_to("/model/openai/v1/responses", &openai).unwrap();
     assert_eq!(sent["tools"], json!([{"type": "function", "name": "f"}, {"type": "custom", "name": "p"}]));
@@ -373,6 +418,12 @@ fn the_operator_may_let_more_through() {
     let body = json!({"model": "m", "novelty": 1, "tools": [{"type": "web_search_20250305"}, {"type": "web_searching"}, {"type": "web_fetch_20250910"}]});
     let sent = inside.sent(&body).unwrap();
     assert_eq!(sent, json!({"model": "m", "novelty": 1, "tools": [{"type": "web_search_20250305"}]}));
+    // What was found so is told again.
+    let found = |kind: &str| {
+        let block = json!({"type": "web_search_tool_result", "content": [{"type": kind, "url": "https://h.example/"}]});
+        inside.sent(&json!({"model": "m", "messages": [{"role": "assistant", "content": [block]}]}))
+    };
+    assert!(found("web_search_result").is_ok() && found("web_fetch_result").is_err() && found("image").is_err());
 }
 
 #[test]
@@ -419,10 +470,10 @@ fn what_is_too_large_or_never_whole_harms_nobody_else() {
     let large = format!("{{\"model\":\"{}\"}}", "x".repeat(33 << 20));
     let refused = inside.post("/model/anthropic/v1/messages", "", &large);
     assert!(refused.is_empty() || refused.starts_with("HTTP/1.1 413"), "{}", refused.get(..200).unwrap_or(&refused));
-    let many = format!("{{\"model\":[{}1]}}", "1,".repeat(600_000));
+    let many = format!("{{\"model\":[{}1]}}", "1,".repeat(200_000));
     assert!(inside.post("/model/anthropic/v1/messages", "", &many).starts_with("HTTP/1.1 400"));
     // Some begin a question and do not go on.
-    let mut half: Vec<UnixStream> = (0..12).map(|_| inside.open()).collect();
+    let mut half: Vec<UnixStream> = (0..40).map(|_| inside.open()).collect();
     for stream in &mut half {
         stream
             .write_all(b"POST /model/anthropic/v1/messages HTTP/1.1\r\nHost: x\r\ncontent-length: 13\r\n\r\n{")

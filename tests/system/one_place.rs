@@ -10,7 +10,6 @@ use syn::visit::{self, Visit};
 
 /// Lists that hold names of programs, and mean something else by them: where, and what they are.
 const OTHER_WORDS: &[(&str, &[&str], &str)] = &[
-    ("host/src/egress/model.rs", &["file", "source"], "names in the questions that models are asked"),
     ("container-hook/src/agents/uses.rs", &["command", "patch", "timeout"], "fields of tools' input"),
     ("container-hook/src/doctor/canary.rs", &["command", "type"], "fields of agents' settings"),
     ("container-hook/src/gate/real.rs", &["fd", "task"], "files of a process"),

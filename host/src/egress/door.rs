@@ -20,8 +20,8 @@ use crate::daemon::Event;
 const CONNECTIONS: usize = 1024;
 /// Most names of one workspace, and of all, that are looked up at once.
 const LOOKUPS: usize = 8;
-/// Most questions to models of one workspace that have no answer yet: each may be large.
-const QUESTIONS: usize = 16;
+/// Most MiB of questions to models of one workspace that have no answer yet; each counts as one at least.
+const QUESTIONS: usize = 64;
 static ALL_LOOKUPS: Semaphore = Semaphore::const_new(64);
 /// How long resolving and connecting may take.
 const CONNECTING: Duration = Duration::from_secs(15);
@@ -86,7 +86,7 @@ pub(super) struct Door {
     /// What went through, and what was refused: neither crowds out the other.
     records: Arc<Mutex<[(Allowance, u64); 2]>>,
     lookups: Arc<Semaphore>,
-    /// Questions to models that have no answer yet.
+    /// MiB of questions to models that have no answer yet.
     pub(super) questions: Arc<Semaphore>,
     /// Closed when nothing may go through any more.
     ends: Arc<Semaphore>,

@@ -9,8 +9,8 @@ mod asking;
 mod strict;
 
 use hyper::Method;
-use hyper::header::{HeaderMap, HeaderName};
-use serde_json::Value;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value};
 
 use crate::inspector::Key;
 
@@ -57,7 +57,16 @@ pub const APIS: &[Api] = &[
         query: &["beta=true", "limit=1000"],
         fields: "model messages max_tokens metadata stop_sequences stream system temperature thinking tool_choice tools top_k \
             top_p service_tier context_management output_config output_format cache_control speed betas",
-        tools: &["", "custom", "bash_", "text_editor_", "memory_", "computer_", "tool_search_tool_"],
+        tools: &[
+            "",
+            "custom",
+            "bash_",
+            "text_editor_",
+            "memory_",
+            "computer_",
+            "tool_search_tool_regex_",
+            "tool_search_tool_bm25_",
+        ],
     },
     Api {
         kind: "openai",
@@ -76,7 +85,7 @@ pub const APIS: &[Api] = &[
             previous_response_id truncation user safety_identifier service_tier messages max_tokens max_completion_tokens \
             response_format stop n presence_penalty frequency_penalty seed logprobs top_logprobs logit_bias functions \
             function_call modalities verbosity reasoning_effort prediction max_tool_calls",
-        tools: &["function", "custom", "local_shell", "shell", "apply_patch", "namespace"],
+        tools: &["function", "custom", "local_shell", "apply_patch", "namespace"],
     },
     Api {
         kind: "gemini",
@@ -91,14 +100,23 @@ pub const APIS: &[Api] = &[
         ],
         query: &["alt=sse", "alt=json"],
         fields: "model contents systemInstruction system_instruction tools toolConfig tool_config safetySettings \
-            safety_settings generationConfig generation_config generateContentRequest",
+            safety_settings generationConfig generation_config",
         tools: &["functionDeclarations", "function_declarations"],
     },
 ];
 
+/// What of a question is said to the model, and what of that holds more of it.
+const SAID: &str = "messages input contents system instructions systemInstruction system_instruction prediction";
+const INNER: &str = "content parts output source file functionresponse function_response";
+/// The field in which Gemini is asked how long a question would be.
+const COUNTED: &str = "generateContentRequest";
+/// Tools of services that find addresses.
+const FINDS: &[&str] = &["web_search", "web_fetch"];
+/// What models of OpenAI's are called that search without a tool.
+const SEARCH: &[&str] = &["search", "research"];
+
 /// Fields of a request that go to the service; all others stay here, and with them every key and cookie of whoever asks.
-const SENT: &[&str] =
-    &["accept", "accept-encoding", "anthropic-beta", "anthropic-version", "content-type", "openai-beta", "user-agent"];
+const SENT: &[&str] = &["accept-encoding", "anthropic-beta", "anthropic-version", "openai-beta", "user-agent"];
 /// Fields of an answer that come back: these, and those that begin so.
 const RETURNED: &[&str] = &[
     "content-type",
@@ -164,26 +182,37 @@ impl Model {
     }
 
     /// The fields that go with a request.
-    fn headers(&self, of_client: &HeaderMap) -> HeaderMap {
+    fn headers(&self, of_client: &HeaderMap, has_body: bool) -> HeaderMap {
         let mut headers = HeaderMap::new();
+        // It was read as nothing else.
+        if has_body {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
         for name in SENT {
             if let Some(value) = of_client.get(*name) {
                 headers.insert(HeaderName::from_static(name), value.clone());
             }
         }
         let (name, front) = self.api.key;
-        if let Some(Ok(mut value)) =
-            self.key.as_ref().map(|Key(key)| format!("{front}{key}").parse::<hyper::header::HeaderValue>())
-        {
+        if let Some(Ok(mut value)) = self.key.as_ref().map(|Key(key)| format!("{front}{key}").parse::<HeaderValue>()) {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
         headers
     }
 
-    /// A question as it goes to the service: as it came, or without the tools that run there.
-    fn question(&self, body: Vec<u8>) -> Result<Vec<u8>, Refused> {
+    /// A question to a call as it goes to the service: as it came, or without the tools that run there.
+    fn question(&self, body: Vec<u8>, path: &str) -> Result<Vec<u8>, Refused> {
         let mut asked = strict::object(&body).map_err(|error| Refused::NoJson(error.to_string()))?;
+        // How long a question would be is asked with that one in it, alone.
+        let is_inner = path.ends_with(":countTokens") && asked.len() == 1 && asked.contains_key(COUNTED);
+        let looked_at = if is_inner { asked.get_mut(COUNTED).and_then(Value::as_object_mut) } else { Some(&mut asked) };
+        let looked_at = looked_at.ok_or_else(|| Refused::NoJson(format!("`{COUNTED}` is no object")))?;
+        if self.only_known(looked_at)? { Ok(Value::Object(asked).to_string().into_bytes()) } else { Ok(body) }
+    }
+
+    /// Refuses what is not known, and takes out the tools that run at the service. True where there were some.
+    fn only_known(&self, asked: &mut Map<String, Value>) -> Result<bool, Refused> {
         let known = |name: &str| {
             self.api.fields.split_ascii_whitespace().any(|one| one == name) || self.fields.iter().any(|one| one == name)
         };
@@ -191,58 +220,50 @@ impl Model {
             let name: String = name.chars().take(60).flat_map(char::escape_default).collect();
             return Err(Refused::Field(name, self.name.clone()));
         }
-        // A question about a question (counting) holds that one.
-        if let Some(inner) = asked.get("generateContentRequest") {
-            let inner = self.question(inner.to_string().into_bytes())?;
-            if let Ok(inner) = serde_json::from_slice::<Value>(&inner) {
-                asked.insert("generateContentRequest".to_owned(), inner);
-            }
-            return Ok(Value::Object(asked).to_string().into_bytes());
+        let model = asked.get("model").and_then(Value::as_str).unwrap_or_default();
+        if self.api.kind == "openai" && SEARCH.iter().any(|word| model.contains(word)) && !self.may_be("web_search") {
+            return Err(Refused::Elsewhere("a model that searches by itself"));
         }
-        for name in
-            ["messages", "input", "contents", "system", "instructions", "systemInstruction", "system_instruction"]
-        {
-            asked.get(name).map_or(Ok(()), |value| brings_nothing(value, 0))?;
+        for (_, value) in asked.iter().filter(|(name, _)| SAID.split_ascii_whitespace().any(|one| one == *name)) {
+            self.brings_nothing(value, 0)?;
         }
-        let mut is_other = false;
-        if let Some(tools) = asked.get_mut("tools") {
-            let Value::Array(all) = tools else { return Err(Refused::NoJson("`tools` is no list".to_owned())) };
-            let before = all.clone();
-            for tool in all.iter_mut() {
-                self.only_ours(tool)?;
-            }
-            all.retain(|tool| self.is_ours(tool));
-            is_other = *all != before;
-            if all.is_empty() {
-                asked.remove("tools");
-                asked.remove("tool_choice");
-                asked.remove("toolConfig");
-                asked.remove("tool_config");
+        let Some(tools) = asked.get_mut("tools") else { return Ok(false) };
+        let Value::Array(all) = tools else { return Err(Refused::NoJson("`tools` is no list".to_owned())) };
+        let is_other = self.only_ours(all, 0)?;
+        if all.is_empty() {
+            for name in ["tools", "tool_choice", "toolConfig", "tool_config"] {
+                asked.remove(name);
             }
         }
-        Ok(if is_other { Value::Object(asked).to_string().into_bytes() } else { body })
+        Ok(is_other)
     }
 
-    /// Takes out of an entry of tools, where it may hold several, what runs at the service; an error for what would be read in two ways.
-    fn only_ours(&self, tool: &mut Value) -> Result<(), Refused> {
-        let Value::Object(tool) = tool else { return Err(Refused::NoJson("a tool is no object".to_owned())) };
-        if tool.keys().any(|name| name.eq_ignore_ascii_case("type") && name != "type") {
-            return Err(Refused::NoJson("a tool has a type of another name".to_owned()));
-        }
-        if tool.get("server_url").is_some() || tool.get("mcp_server_name").is_some() {
-            return Err(Refused::Elsewhere("a tool of a server elsewhere"));
-        }
-        if self.api.kind == "gemini" {
-            tool.retain(|name, _| self.may_be(name));
-        }
-        // A tool may hold others.
-        if let Some(Value::Array(inner)) = tool.get_mut("tools") {
-            for one in inner.iter_mut() {
-                self.only_ours(one)?;
+    /// Takes the tools that run at the service out of a list; true where there were some. An error for what would be read in two ways.
+    fn only_ours(&self, tools: &mut Vec<Value>, depth: usize) -> Result<bool, Refused> {
+        let mut is_other = false;
+        for tool in tools.iter_mut() {
+            let Value::Object(tool) = tool else { return Err(Refused::NoJson("a tool is no object".to_owned())) };
+            if depth > 1
+                || tool.keys().any(|name| name.eq_ignore_ascii_case("type") && name != "type" || !name.is_ascii())
+            {
+                return Err(Refused::NoJson("a tool has a name that is read in two ways".to_owned()));
             }
-            inner.retain(|one| self.is_ours(one));
+            if tool.contains_key("server_url") || tool.contains_key("mcp_server_name") {
+                return Err(Refused::Elsewhere("a tool of a server elsewhere"));
+            }
+            if self.api.kind == "gemini" {
+                let before = tool.len();
+                tool.retain(|name, _| self.may_be(name));
+                is_other |= tool.len() != before;
+            }
+            // A tool may hold others.
+            if let Some(Value::Array(inner)) = tool.get_mut("tools") {
+                is_other |= self.only_ours(inner, depth + 1)?;
+            }
         }
-        Ok(())
+        let before = tools.len();
+        tools.retain(|tool| self.is_ours(tool));
+        Ok(is_other || tools.len() != before)
     }
 
     fn is_ours(&self, tool: &Value) -> bool {
@@ -258,7 +279,11 @@ impl Model {
 
     /// True for a type of tools that run where the agent is, or that the operator lets run at the service.
     fn may_be(&self, kind: &str) -> bool {
-        let is = |known: &str| kind == known || known.ends_with('_') && kind.starts_with(known);
+        // A version stands behind it.
+        let is = |known: &str| {
+            let version = kind.strip_prefix(known).filter(|_| known.ends_with('_'));
+            kind == known || version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+        };
         self.api.tools.iter().any(|known| is(known))
             || self.server_tools.iter().any(|known| {
                 kind == known || kind.strip_prefix(known.as_str()).is_some_and(|rest| rest.starts_with('_'))
@@ -285,38 +310,60 @@ fn fits(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// An error where what a model is shown lies elsewhere, so that the service fetches it. Arguments and results of tools are text to it.
-fn brings_nothing(value: &Value, depth: usize) -> Result<(), Refused> {
-    if depth > MAX_DEPTH {
-        return Err(Refused::NoJson(format!("it is nested more than {MAX_DEPTH} deep")));
-    }
-    match value {
-        Value::Array(all) => all.iter().try_for_each(|one| brings_nothing(one, depth + 1)),
-        Value::Object(block) => {
-            let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-            let is_inline = |value: &Value| {
-                let url = value.get("url").unwrap_or(value);
-                url.as_str().is_none_or(|url| url.starts_with("data:"))
-            };
-            if block.get("source").is_some_and(|source| text(source.get("type")).is_some_and(|kind| kind == "url")) {
-                return Err(Refused::Elsewhere("a source that is an address"));
-            }
-            if block.get("image_url").or_else(|| block.get("video_url")).is_some_and(|url| !is_inline(url)) {
-                return Err(Refused::Elsewhere("a picture that is an address"));
-            }
-            if block.contains_key("file_url") || block.contains_key("server_url") {
-                return Err(Refused::Elsewhere("a file that is an address"));
-            }
-            if block.contains_key("fileData")
-                || block.contains_key("file_data") && block.get("file_data").is_some_and(Value::is_object)
-            {
-                return Err(Refused::Elsewhere("a file that is an address"));
-            }
-            for name in ["content", "parts", "output", "source", "file", "functionResponse", "function_response"] {
-                block.get(name).map_or(Ok(()), |inner| brings_nothing(inner, depth + 1))?;
-            }
-            Ok(())
+impl Model {
+    /// An error where what a model is shown lies elsewhere, so that the service fetches it. Arguments of tools are text to it.
+    fn brings_nothing(&self, value: &Value, depth: usize) -> Result<(), Refused> {
+        if depth > MAX_DEPTH {
+            return Err(Refused::NoJson(format!("it is nested more than {MAX_DEPTH} deep")));
         }
-        _ => Ok(()),
+        match value {
+            Value::Array(all) => all.iter().try_for_each(|one| self.brings_nothing(one, depth + 1)),
+            Value::Object(block) => {
+                // What the service has found by a tool that it may use.
+                let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
+                let is_found =
+                    kind.strip_suffix("_result").is_some_and(|tool| FINDS.contains(&tool) && self.may_be(tool));
+                for (name, inner) in block {
+                    let lower = name.to_ascii_lowercase();
+                    if !name.is_ascii() {
+                        return Err(Refused::NoJson("a name is read in two ways".to_owned()));
+                    }
+                    if lower.ends_with("url") || lower.ends_with("uri") {
+                        if !is_found {
+                            is_inline(inner)?;
+                        }
+                    } else if lower == "filedata" || lower == "file_data" {
+                        let is_data =
+                            inner.as_str().is_some_and(|data| !data.contains("://") || data.starts_with("data:"));
+                        if !is_data {
+                            return Err(Refused::Elsewhere("a file that is an address"));
+                        }
+                    } else if lower == "tools" {
+                        let mut tools = inner.as_array().cloned().unwrap_or_default();
+                        if !inner.is_array() || self.only_ours(&mut tools, 0)? {
+                            return Err(Refused::Elsewhere("a tool of the service, in the middle of what is said,"));
+                        }
+                    } else if INNER.split_ascii_whitespace().any(|one| one == lower) {
+                        self.brings_nothing(inner, depth + 1)?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
+}
+
+/// An error for an address of something elsewhere, also within an object that says more of it.
+fn is_inline(value: &Value) -> Result<(), Refused> {
+    let address = |text: &str| !text.is_empty() && !text.starts_with("data:");
+    let is_elsewhere = match value {
+        Value::String(text) => address(text),
+        Value::Object(more) => {
+            more.values().any(|one| one.as_str().is_some_and(|text| text.contains("://") || text.starts_with("//")))
+        }
+        Value::Array(all) => !all.is_empty(),
+        _ => false,
+    };
+    if is_elsewhere { Err(Refused::Elsewhere("an address in the place of a picture or a file")) } else { Ok(()) }
 }

@@ -9,6 +9,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use super::{MAX_REQUEST, Model, PREFIX, Refused, is_returned};
 use crate::egress::door::{Door, Passage, Way};
@@ -20,6 +21,8 @@ use crate::egress::tunnel::{Cut, Meter};
 const COMING: Duration = Duration::from_mins(2);
 /// How long a model may take to begin its answer.
 const ANSWERING: Duration = Duration::from_mins(15);
+/// MiB of questions of all workspaces that have no answer yet.
+static ALL_QUESTIONS: Semaphore = Semaphore::const_new(512);
 /// How long it may be silent within one.
 const SILENT: Duration = Duration::from_mins(5);
 
@@ -87,8 +90,16 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
         (status, refused.to_string())
     };
     let call = model.call(&head.method, path, head.uri.query()).map_err(bad)?;
-    // Each may be large, and stays until its answer begins.
-    let place = door.questions.clone().acquire_owned().await;
+    // Each may be large, is read in several forms, and stays until its answer begins.
+    let length =
+        head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let most = length.unwrap_or(MAX_REQUEST);
+    let is_post = head.method == Method::POST;
+    if most > MAX_REQUEST {
+        return Err(bad(Refused::TooLarge));
+    }
+    let places = u32::try_from(most.div_ceil(1 << 20)).unwrap_or(u32::MAX).max(1);
+    let place = (door.questions.clone().acquire_many_owned(places).await, ALL_QUESTIONS.acquire_many(places).await);
     let gone = || (StatusCode::BAD_REQUEST, "the question did not come whole, or not in time".to_owned());
     let coming = tokio::time::timeout(COMING, Limited::new(body, MAX_REQUEST).collect()).await.map_err(|_| gone())?;
     let question = match coming {
@@ -96,20 +107,20 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
         Err(error) if error.is::<http_body_util::LengthLimitError>() => return Err(bad(Refused::TooLarge)),
         Err(_) => return Err(gone()),
     };
-    let question = if head.method == Method::POST {
+    let meter = Meter::default();
+    meter.count(&door, Way::Up, question.len()).map_err(|cut| (StatusCode::FORBIDDEN, cut.to_string()))?;
+    let question = if is_post {
         // A large one takes a while to read.
-        let model = model.clone();
-        let read = tokio::task::spawn_blocking(move || model.question(question)).await;
+        let (model, path) = (model.clone(), path.to_owned());
+        let read = tokio::task::spawn_blocking(move || model.question(question, &path)).await;
         read.map_err(|_| gone())?.map_err(bad)?
     } else {
         Vec::new()
     };
-    let meter = Meter::default();
-    meter.count(&door, Way::Up, question.len()).map_err(|cut| (StatusCode::FORBIDDEN, cut.to_string()))?;
     let send = door
         .client
         .request(head.method, format!("{}{call}", model.base_url))
-        .headers(model.headers(&head.headers))
+        .headers(model.headers(&head.headers, is_post))
         .body(question)
         .send();
     let host = model.end().0;

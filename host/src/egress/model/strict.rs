@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Value};
 
 /// Most values of one text: what is small may be many, and each takes more memory than its letters.
-const MAX_VALUES: usize = 500_000;
+const MAX_VALUES: usize = 100_000;
 
 /// Reads an object, and nothing behind it. An error for a name that stands twice in one object, at any depth.
 pub(super) fn object(text: &[u8]) -> Result<Map<String, Value>, serde_json::Error> {
