@@ -320,13 +320,15 @@ fn what_was_looked_at_holds_until_the_end() {
     run(Command::new("git").args(["init", "-q", "mine/a/b"]).current_dir(&work).env("HOME", outside.home()));
     for command in [
         goes_on,
-        "git -C mine pull -q && git -C mine status",
-        "git -C mine fetch -q && git -C mine checkout main",
-        "git -C mine reset -q --hard && git -C mine fetch -q",
+        "cd mine && git pull -q && git status",
+        "cd mine && git fetch -q && git checkout main",
+        "cd mine && git reset -q --hard && git fetch -q",
     ] {
         assert_eq!(outside.instead(command).filter(|form| form.contains("--egress")), None, "{command}");
     }
-    assert!(outside.instead("git -C mine pull -q && git -C mine log --oneline").is_some());
+    assert!(outside.instead("cd mine && git pull -q && git log --oneline").is_some());
+    // By a name it would be looked for anew, and a link may have come in its place.
+    assert_eq!(outside.instead("git -C mine pull -q && git -C mine log --oneline"), None);
     // Variables by which a client reads other settings do not reach it.
     fs::write(work.join(".curlrc"), "data = \"@/etc/hostname\"\n").unwrap();
     let page = outside.outward(&format!("curl -sS https://{FORGE}:{port}/page"));

@@ -62,11 +62,13 @@ impl Judge<'_> {
             }
         }
         self.folders = next;
+        self.goes_behind += usize::from(self.brought_at.is_some());
         self.also_in(&stays);
     }
 
     /// What a `cd` is told, for where the text alone does not say what that is.
     pub fn may_go_to(&mut self, folder: &Arg) {
+        self.goes_behind += usize::from(self.brought_at.is_some());
         if self.went_to.len() < MAX_FOLDERS {
             self.went_to.push(folder.clone());
         }

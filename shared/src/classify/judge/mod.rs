@@ -174,6 +174,10 @@ pub struct Judge<'t> {
     needed_at: Vec<usize>,
     /// The first step that brings files of others.
     brought_at: Option<usize>,
+    /// How many calls stood in front of what it brings, all of which come again in a loop.
+    calls_before: usize,
+    /// How often a `cd` stands behind it.
+    goes_behind: usize,
     parts: Vec<Part>,
     calls: Vec<Argv>,
     /// The strictest part so far.
@@ -269,6 +273,8 @@ impl<'t> Judge<'t> {
             step: 0,
             needed_at: Vec::new(),
             brought_at: None,
+            calls_before: 0,
+            goes_behind: 0,
             parts: Vec::new(),
             calls: Vec::new(),
             whole: Judgement::safe(),
@@ -380,6 +386,7 @@ impl Judge<'_> {
                 && !reaches.conditions.iter().any(harms)
                 && reaches.holds_throughout()
                 && self.rest_on_what_came().all(|condition| reaches.leaves(condition))
+                && (reaches.brings == Brings::Nothing || !self.looks_elsewhere_behind())
         };
         if self.whole.reaches.as_deref().is_some_and(|reaches| !stays(reaches)) {
             self.whole.reaches = None;
@@ -433,6 +440,25 @@ impl Judge<'_> {
         }
     }
 
+    /// True where git, or what asks it, finds its folder by a name behind what brings files: that may be another folder by then, also under
+    /// the same name. Where it stays in the one in which it is, that one is it.
+    fn looks_elsewhere_behind(&self) -> bool {
+        let is_git = |call: &&Argv| {
+            let program = call.first().and_then(Option::as_deref).unwrap_or_default();
+            git::is_git(program)
+                || crate::programs::kind_of(paths::file_name(program)) == Some(crate::programs::Kind::Network)
+        };
+        let names = |call: &Argv| {
+            call.iter().skip(1).any(|word| {
+                word.as_ref().is_none_or(|word| {
+                    word.starts_with("-C") || word.starts_with("--git-dir") || word.starts_with("--work-tree")
+                })
+            })
+        };
+        let mut behind = self.calls.iter().skip(self.calls_before).filter(is_git).peekable();
+        behind.peek().is_some() && self.goes_behind > 0 || behind.any(names)
+    }
+
     /// The conditions by which something goes when files of others may have come in.
     fn rest_on_what_came(&self) -> impl Iterator<Item = &Condition> {
         let conditions = self.conditions.iter().zip(&self.needed_at);
@@ -452,8 +478,9 @@ impl Judge<'_> {
         let Judgement { class, reason, local, reaches } = judgement;
         let is_free = |reaches: &Reaches| self.branches == 0 && (self.told == 0 || !reaches.only_reads());
         let reaches = reaches.filter(|reaches| is_free(reaches));
-        if reaches.as_ref().is_some_and(|reaches| reaches.brings > Brings::Nothing) {
-            self.brought_at.get_or_insert(self.step);
+        if self.brought_at.is_none() && reaches.as_ref().is_some_and(|reaches| reaches.brings > Brings::Nothing) {
+            self.brought_at = Some(self.step);
+            self.calls_before = if self.depth == 0 { self.calls.len() } else { 0 };
         }
         let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
         let whole = std::mem::replace(&mut self.whole, Judgement::safe());

@@ -420,6 +420,7 @@ mod tests {
             "git stash && git pull && git stash pop",
             "git fetch && git reset --hard origin/x && git log --oneline",
             "git pull && git describe",
+            "cd sub && git pull && git status",
         ] {
             let looks = git_looks(text);
             assert!(looks.as_ref().is_some_and(|looks| looks.contains(&GitWork::ChecksOut)), "{text}: {looks:?}");
@@ -433,6 +434,12 @@ mod tests {
             "for x in a b; do git log -p; git pull; done",
             "{ git log -p; git pull; }",
             "git pull && git -C sub log --oneline",
+            "git -C sub pull && git -C sub log --oneline",
+            "git -C sub fetch && git pull && git -C sub pull",
+            "git -C sub fetch && git pull && git -C sub log --oneline",
+            "cd sub && git pull && cd ../sub && git log --oneline",
+            "cd sub && git pull && cd . && git fetch",
+            "for x in a b; do git -C sub fetch; git pull; done",
             "git pull && cd sub && git fetch",
             "git clone https://h.example/o/r . && git fetch",
             "git clone https://h.example/o/r && git -C r fetch",
