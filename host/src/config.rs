@@ -634,17 +634,16 @@ fn model(name: &str, file: &ModelFile, folder: &Path) -> Result<Model, String> {
         return Err(format!("`{table}.kind` is `{}`; use {}", file.kind, known.join(", ")));
     };
     let base_url = base_url_of(file.base_url.as_deref(), api.base_url, &table)?.trim_end_matches('/').to_owned();
-    if !reqwest::Url::parse(&base_url)
-        .is_ok_and(|url| url.has_host() && url.query().is_none() && url.username().is_empty())
-    {
-        return Err(format!("`{table}.base_url` is `{base_url}`, which is no address such as {}", api.base_url));
-    }
+    let url = reqwest::Url::parse(&base_url).ok().filter(|url| url.query().is_none() && url.username().is_empty());
+    let end = url.and_then(|url| Some((url.host_str()?.to_owned(), url.port_or_known_default()?)));
+    let wrong = || format!("`{table}.base_url` is `{base_url}`, which is no address such as {}", api.base_url);
+    let end = end.ok_or_else(wrong)?;
     let key = key_of(file.key_file.as_deref(), &table, folder)?;
     if key.as_ref().is_some_and(|Key(key)| key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic())) {
         return Err(format!("the file of `{table}.key_file` does not hold one key on one line"));
     }
     let (server_tools, fields) = (file.server_tools.clone(), file.fields.clone());
-    Ok(Model { name: name.to_owned(), api, base_url, key, server_tools, fields })
+    Ok(Model { name: name.to_owned(), api, base_url, end, key, server_tools, fields })
 }
 
 fn inspector(file: &InspectorFile, folder: &Path) -> Result<InspectorKind, String> {

@@ -2,16 +2,16 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bashgate_tests::{Host, Output, Site, repository, until};
+use bashgate_tests::{Host, Site, until};
 use serde_json::{Value, json};
 
 use super::agents::{Agent, Kind};
+use super::agents_egress::{free_address, gated, with_model_outside};
 
 /// A key that nobody else has.
 fn made_up() -> String {
@@ -22,31 +22,17 @@ fn made_up() -> String {
 fn claude_code_and_codex_work_with_a_key_that_they_never_have() {
     for (kind, api) in [(Kind::Claude, "anthropic"), (Kind::Codex, "openai")] {
         let agent = Agent::of(kind);
-        let address = "127.0.0.2";
-        let port = TcpListener::bind((address, 0)).unwrap().local_addr().unwrap().port();
-        let model = format!("{address}:{port}");
+        let model = free_address();
         let (key, file) = (made_up(), agent.site.path().join("model.key"));
         fs::write(&file, format!("{key}\n")).unwrap();
         let egress = format!(
-            "[egress]\nenabled = true\n[egress.models.of-ours]\nkind = \"{api}\"\nbase_url = \"http://{model}\"\nkey_file = \"{}\"\n",
+            "[egress.models.of-ours]\nkind = \"{api}\"\nbase_url = \"http://{model}\"\nkey_file = \"{}\"\n",
             file.display()
         );
-        let text = fs::read_to_string(agent.site.host_toml()).unwrap();
-        fs::write(agent.site.host_toml(), format!("{egress}{text}")).unwrap();
-        agent.install();
-        let _host = agent.site.serve();
+        let _host = gated(&agent, &egress);
         let script = json!([agent.shell("touch local"), agent.shell("env > told")]);
-        let mut command = agent.command(&script);
         // Codex goes by its own settings.
-        agent.leads_out(&mut command, "127.0.0.1:3128/model/of-ours");
-        let mut server = Command::new("python3");
-        server.arg(repository().join("tests/agents/model_server.py")).arg(&model).env("MODEL_KEY", &key);
-        server.arg(agent.site.path().join("script.json")).arg(agent.site.path().join("log"));
-        let mut server = server.stdout(Stdio::null()).spawn().unwrap();
-        until("the model", || TcpStream::connect((address, port)).ok());
-        let output = Output::of(&mut command, b"");
-        server.kill().unwrap();
-        server.wait().unwrap();
+        let output = with_model_outside(&agent, &script, "127.0.0.1:3128/model/of-ours", (&model, &key));
         assert!(agent.ran("local") && agent.ran("told"), "{kind:?}: {output:?}");
         let told = fs::read_to_string(agent.project.join("told")).unwrap();
         assert!(told.contains("/model/of-ours") && !told.contains(&key), "{kind:?}: {told}");
@@ -55,7 +41,7 @@ fn claude_code_and_codex_work_with_a_key_that_they_never_have() {
         let reached = |record: &Value| record["detail"]["ended"] == "closed";
         assert!(records.iter().any(reached), "{kind:?}: {records:#?}");
         for record in records.iter().filter(|record| reached(record)) {
-            assert_eq!(record["detail"]["host"], address, "{kind:?}: {record:#}");
+            assert_eq!(record["detail"]["host"], "127.0.0.2", "{kind:?}: {record:#}");
         }
         let refused: Vec<&Value> = records.iter().filter(|record| !reached(record)).collect();
         println!("{kind:?}: {refused:#?}");

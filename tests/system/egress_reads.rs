@@ -48,7 +48,7 @@ struct Outside {
 }
 
 /// A process that ends with what holds it.
-struct Killed(Child);
+pub(super) struct Killed(pub(super) Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
@@ -123,6 +123,13 @@ impl Outside {
         shell.args(["-c", text]).current_dir(self.site.work());
         shell.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin").env("HOME", self.home());
         Output::of(&mut apart(&self.site, &shell, true), b"")
+    }
+
+    /// An interpreter in the place of the client takes the address of the page for the name of this script.
+    fn script_called_like_the_page(&self) -> PathBuf {
+        let script = self.site.work().join(format!("https:/{FORGE}:{}/page", self.port));
+        fs::create_dir_all(script.parent().unwrap()).unwrap();
+        script
     }
 
     /// Whom the server was asked for.
@@ -481,10 +488,7 @@ fn a_hostile_program_reaches_nobody_but_its_host() {
     let port = outside.port;
     let evil = outside.site.work().join("evil");
     fs::create_dir(&evil).unwrap();
-    // An interpreter in the place of the client takes the address for the name of a script.
-    let script = outside.site.work().join(format!("https:/{FORGE}:{port}/page"));
-    fs::create_dir_all(script.parent().unwrap()).unwrap();
-    fs::copy(repository_file("tests/attacks/reaches.py"), &script).unwrap();
+    fs::copy(repository_file("tests/attacks/reaches.py"), outside.script_called_like_the_page()).unwrap();
     fs::write(evil.join("canary.py"), CANARY).unwrap();
     let everybodys = format!("chmod 755 {0}; chown -R 64321:64321 {0}/agent {0}/work", outside.site.path().display());
     outside.home();
@@ -531,9 +535,6 @@ fn a_run_asks_no_model() {
         service.local_addr().unwrap().port()
     );
     let outside = Outside::with(&model);
-    // An interpreter in the place of the client, as above.
-    let script = outside.site.work().join(format!("https:/{FORGE}:{}/page", outside.port));
-    fs::create_dir_all(script.parent().unwrap()).unwrap();
     let asks = "import http.client, os
 for method, path in [('GET', '/model'), ('POST', '/model/ours/v1/messages')]:
     asked = http.client.HTTPConnection(os.environ['https_proxy'].removeprefix('http://'))
@@ -541,7 +542,7 @@ for method, path in [('GET', '/model'), ('POST', '/model/ours/v1/messages')]:
     answer = asked.getresponse()
     print(answer.status, answer.read().decode().strip())
 ";
-    fs::write(&script, asks).unwrap();
+    fs::write(outside.script_called_like_the_page(), asks).unwrap();
     let form = outside.outward(&format!("curl -sS https://{FORGE}:{}/page", outside.port));
     let output = outside.agent(&format!("mount --bind $(readlink -f /usr/bin/python3) $(command -v curl); {form}"));
     assert!(output.stdout.starts_with("200 {\"models\":[]}\n404 "), "{output:?}");
@@ -560,8 +561,7 @@ fn nothing_leaves_a_container_without_a_network() {
     let outside = Outside::new();
     let port = outside.port;
     let (site, work) = (outside.site.path(), outside.site.work());
-    let script = work.join(format!("https:/{FORGE}:{port}/page"));
-    fs::create_dir_all(script.parent().unwrap()).unwrap();
+    let script = outside.script_called_like_the_page();
     fs::copy(repository_file("tests/attacks/reaches.py"), &script).unwrap();
     outside.home();
     let evil = site.join("evil");

@@ -138,6 +138,8 @@ pub struct Model {
     pub api: &'static Api,
     /// Where it is, without the API's own path and without a slash at the end.
     pub base_url: String,
+    /// The host and the port of that.
+    pub end: (String, u16),
     /// The operator's key.
     pub key: Option<Key>,
     /// Tools that may run at the service, by the beginnings of their types.
@@ -213,9 +215,7 @@ impl Model {
 
     /// Refuses what is not known, and takes out the tools that run at the service. True where there were some.
     fn only_known(&self, asked: &mut Map<String, Value>) -> Result<bool, Refused> {
-        let known = |name: &str| {
-            self.api.fields.split_ascii_whitespace().any(|one| one == name) || self.fields.iter().any(|one| one == name)
-        };
+        let known = |name: &str| has(self.api.fields, name) || self.fields.iter().any(|one| one == name);
         if let Some(name) = asked.keys().find(|name| !known(name)) {
             let name: String = name.chars().take(60).flat_map(char::escape_default).collect();
             return Err(Refused::Field(name, self.name.clone()));
@@ -224,7 +224,7 @@ impl Model {
         if self.api.kind == "openai" && SEARCH.iter().any(|word| model.contains(word)) && !self.may_be("web_search") {
             return Err(Refused::Elsewhere("a model that searches by itself"));
         }
-        for (_, value) in asked.iter().filter(|(name, _)| SAID.split_ascii_whitespace().any(|one| one == *name)) {
+        for (_, value) in asked.iter().filter(|(name, _)| has(SAID, name)) {
             self.brings_nothing(value, 0)?;
         }
         let Some(tools) = asked.get_mut("tools") else { return Ok(false) };
@@ -291,6 +291,11 @@ impl Model {
     }
 }
 
+/// True where a list with blanks between its names has this one.
+fn has(names: &str, name: &str) -> bool {
+    names.split_ascii_whitespace().any(|one| one == name)
+}
+
 /// True for a field of an answer that the client gets.
 fn is_returned(name: &HeaderName) -> bool {
     RETURNED.iter().any(|known| name == *known || known.ends_with('-') && name.as_str().starts_with(known))
@@ -343,7 +348,7 @@ impl Model {
                         if !inner.is_array() || self.only_ours(&mut tools, 0)? {
                             return Err(Refused::Elsewhere("a tool of the service, in the middle of what is said,"));
                         }
-                    } else if INNER.split_ascii_whitespace().any(|one| one == lower) {
+                    } else if has(INNER, &lower) {
                         self.brings_nothing(inner, depth + 1)?;
                     }
                 }

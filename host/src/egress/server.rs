@@ -191,12 +191,17 @@ async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, sea
     }
 }
 
+/// A body that is there at once.
+pub(super) fn whole(text: impl Into<Bytes>) -> Body {
+    Full::new(text.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
 /// An answer of our own. The words stand in the reason phrase, too: that is what most clients show.
 pub(super) fn refused(status: StatusCode, why: &str) -> Response<Body> {
     let text = format!("bashgate: {why}\n");
     let phrase: String =
         text.trim_end().chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
-    let mut response = Response::new(Full::new(Bytes::from(text)).map_err(|never| match never {}).boxed_unsync());
+    let mut response = Response::new(whole(text));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response.headers_mut().insert("x-bashgate", HeaderValue::from_static("refused"));
@@ -269,7 +274,7 @@ async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
         carry(&mut passage, parts.io.into_inner(), server, (&host, port), parts.read_buf.to_vec()).await;
         drop(seat);
     });
-    Response::new(Full::new(Bytes::new()).map_err(|never| match never {}).boxed_unsync())
+    Response::new(whole(Bytes::new()))
 }
 
 /// Lets bytes through to the end, and notes what went.

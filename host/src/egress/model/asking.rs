@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream;
-use http_body_util::{BodyExt, Full, Limited, StreamBody};
-use hyper::body::{Bytes, Frame, Incoming};
+use http_body_util::{BodyExt as _, Limited, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::json;
@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use super::{MAX_REQUEST, Model, PREFIX, Refused, is_returned};
 use crate::egress::door::{Door, Passage, Way};
 use crate::egress::hosts::Host;
-use crate::egress::server::{Body, Seat, refused};
+use crate::egress::server::{Body, Seat, refused, whole};
 use crate::egress::tunnel::{Cut, Meter};
 
 /// How long a question may take to come in.
@@ -50,8 +50,8 @@ pub(in crate::egress) async fn answer(
         return refused(StatusCode::NOT_FOUND, &format!("there is no such model for whoever asks here: {known}"));
     };
     let path = path.to_owned();
-    let (host, port) = model.end();
-    let mut passage = Passage::new(door.clone(), &host, port, peer);
+    let (host, port) = &model.end;
+    let mut passage = Passage::new(door.clone(), host, *port, peer);
     match asked(&model, &path, request, &mut passage).await {
         Ok(response) => passed_on(response, passage, seat),
         Err((status, why)) => {
@@ -64,8 +64,7 @@ pub(in crate::egress) async fn answer(
 /// The models that there are, for whoever starts agents.
 fn listed(door: &Door) -> Response<Body> {
     let all: Vec<_> = door.models().iter().map(|model| json!({ "name": model.name, "kind": model.api.kind })).collect();
-    let text = Bytes::from(format!("{}\n", json!({ "models": all })));
-    let mut response = Response::new(Full::new(text).map_err(|never| match never {}).boxed_unsync());
+    let mut response = Response::new(whole(format!("{}\n", json!({ "models": all }))));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
@@ -123,7 +122,7 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
         .headers(model.headers(&head.headers, is_post))
         .body(question)
         .send();
-    let host = model.end().0;
+    let (host, _) = &model.end;
     let unreached = |why: &str| (StatusCode::BAD_GATEWAY, format!("{host} does not answer: {why}"));
     let response = tokio::select! {
         sent = tokio::time::timeout(ANSWERING, send) => match sent {
@@ -135,7 +134,7 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
         () = door.is_shut() => return Err((StatusCode::SERVICE_UNAVAILABLE, Cut::Shut.to_string())),
     };
     drop(place);
-    if let (Some(host), Some(address)) = (Host::parse(&host), response.remote_addr()) {
+    if let (Some(host), Some(address)) = (Host::parse(host), response.remote_addr()) {
         passage.goes_to(&host, address);
     }
     Ok(Begun { response, meter })
@@ -169,7 +168,7 @@ fn passed_on(begun: Begun, passage: Passage, seat: Seat) -> Response<Body> {
             chunk = tokio::time::timeout(SILENT, it.begun.response.chunk()) => match chunk {
                 Ok(Ok(Some(chunk))) => it.begun.meter.count(&door, Way::Down, chunk.len()).map(|()| Some(chunk)),
                 Ok(Ok(None)) => Ok(None),
-                Ok(Err(_)) | Err(_) => Err(Cut::BrokeOff),
+                _ => Err(Cut::BrokeOff),
             },
             () = door.is_shut() => Err(Cut::Shut),
         };
@@ -182,14 +181,5 @@ fn passed_on(begun: Begun, passage: Passage, seat: Seat) -> Response<Body> {
             }
         }
     });
-    head.map(|()| BodyExt::boxed_unsync(StreamBody::new(pieces)))
-}
-
-impl Model {
-    /// The host and the port of its service.
-    fn end(&self) -> (String, u16) {
-        let url = reqwest::Url::parse(&self.base_url).ok();
-        let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default().to_owned();
-        (host, url.and_then(|url| url.port_or_known_default()).unwrap_or(443))
-    }
+    head.map(|()| StreamBody::new(pieces).boxed_unsync())
 }

@@ -62,13 +62,20 @@ impl Judge<'_> {
             }
         }
         self.folders = next;
-        self.goes_behind += usize::from(self.brought_at.is_some());
+        self.goes_behind();
         self.also_in(&stays);
+    }
+
+    /// Whatever has come in by now lies in front of a `cd`.
+    fn goes_behind(&mut self) {
+        if let Some(brought) = &mut self.brought {
+            brought.goes_behind = true;
+        }
     }
 
     /// What a `cd` is told, for where the text alone does not say what that is.
     pub fn may_go_to(&mut self, folder: &Arg) {
-        self.goes_behind += usize::from(self.brought_at.is_some());
+        self.goes_behind();
         if self.went_to.len() < MAX_FOLDERS {
             self.went_to.push(folder.clone());
         }

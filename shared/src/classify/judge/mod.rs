@@ -150,6 +150,17 @@ struct Telling {
     network: Vec<String>,
 }
 
+/// Where files of others come in.
+#[derive(Debug)]
+struct Brought {
+    /// The step.
+    step: usize,
+    /// How many calls stood in front of what stands behind; none in a loop, where all of them come again.
+    calls_before: usize,
+    /// A `cd` stands behind it.
+    goes_behind: bool,
+}
+
 /// What a text changes for what it runs.
 #[derive(Debug, Default)]
 struct Changed {
@@ -172,12 +183,8 @@ pub struct Judge<'t> {
     step: usize,
     /// The last step that goes by each condition.
     needed_at: Vec<usize>,
-    /// The first step that brings files of others.
-    brought_at: Option<usize>,
-    /// How many calls stood in front of what it brings, all of which come again in a loop.
-    calls_before: usize,
-    /// How often a `cd` stands behind it.
-    goes_behind: usize,
+    /// What first brings files of others.
+    brought: Option<Brought>,
     parts: Vec<Part>,
     calls: Vec<Argv>,
     /// The strictest part so far.
@@ -272,9 +279,7 @@ impl<'t> Judge<'t> {
             conditions: Vec::new(),
             step: 0,
             needed_at: Vec::new(),
-            brought_at: None,
-            calls_before: 0,
-            goes_behind: 0,
+            brought: None,
             parts: Vec::new(),
             calls: Vec::new(),
             whole: Judgement::safe(),
@@ -394,7 +399,7 @@ impl Judge<'_> {
         // Git's settings it has looked at, and not which folders are repositories that it tracks by then.
         let looks_below = |one: &Condition| !matches!(one, Condition::GitIsInert { work: GitWork::Reads, .. });
         let looks_below = self.rest_on_what_came().any(looks_below)
-            || self.brought_at.is_some() && self.effects.git.iter().any(|name| git::looks_into_tracked(name));
+            || self.brought.is_some() && self.effects.git.iter().any(|name| git::looks_into_tracked(name));
         if let Some(reaches) = self.whole.reaches.as_deref_mut().filter(|_| looks_below) {
             reaches.with_no_repository_below();
         }
@@ -455,15 +460,16 @@ impl Judge<'_> {
                 })
             })
         };
-        let mut behind = self.calls.iter().skip(self.calls_before).filter(is_git).peekable();
-        behind.peek().is_some() && self.goes_behind > 0 || behind.any(names)
+        let Some(brought) = &self.brought else { return false };
+        let mut behind = self.calls.iter().skip(brought.calls_before).filter(is_git).peekable();
+        behind.peek().is_some() && brought.goes_behind || behind.any(names)
     }
 
     /// The conditions by which something goes when files of others may have come in.
     fn rest_on_what_came(&self) -> impl Iterator<Item = &Condition> {
         let conditions = self.conditions.iter().zip(&self.needed_at);
         conditions
-            .filter(|(_, at)| self.brought_at.is_some_and(|brought| brought <= **at))
+            .filter(|(_, at)| self.brought.as_ref().is_some_and(|brought| brought.step <= **at))
             .map(|(condition, _)| condition)
     }
 
@@ -478,9 +484,9 @@ impl Judge<'_> {
         let Judgement { class, reason, local, reaches } = judgement;
         let is_free = |reaches: &Reaches| self.branches == 0 && (self.told == 0 || !reaches.only_reads());
         let reaches = reaches.filter(|reaches| is_free(reaches));
-        if self.brought_at.is_none() && reaches.as_ref().is_some_and(|reaches| reaches.brings > Brings::Nothing) {
-            self.brought_at = Some(self.step);
-            self.calls_before = if self.depth == 0 { self.calls.len() } else { 0 };
+        if reaches.as_ref().is_some_and(|reaches| reaches.brings > Brings::Nothing) {
+            let calls_before = if self.depth == 0 { self.calls.len() } else { 0 };
+            self.brought.get_or_insert(Brought { step: self.step, calls_before, goes_behind: false });
         }
         let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
         let whole = std::mem::replace(&mut self.whole, Judgement::safe());

@@ -130,7 +130,6 @@ impl Reaches {
     fn when(mut self, conditions: impl IntoIterator<Item = Condition>) -> Self {
         self.conditions.extend(conditions);
         // What git itself goes by is looked at for whatever comes in.
-        let is_of_remotes = |one: &Condition| matches!(one, Condition::GitIsInert { work, .. } if work.is_of_remotes());
         self.rests = !self.conditions.iter().all(is_of_remotes);
         self
     }
@@ -143,11 +142,7 @@ impl Reaches {
     /// True where a condition that was looked at before still holds when this has brought what it brings: git's own settings are none of
     /// it, and this has asked for more of them than the condition does.
     pub(crate) fn leaves(&self, condition: &Condition) -> bool {
-        let looks = |folder: &str| {
-            let of_remotes =
-                |one: &Condition| matches!(one, Condition::GitIsInert { work, .. } if work.is_of_remotes());
-            self.conditions.iter().any(|one| of_remotes(one) && one.path() == folder)
-        };
+        let looks = |folder: &str| self.conditions.iter().any(|one| is_of_remotes(one) && one.path() == folder);
         match (self.brings, condition) {
             (Brings::Nothing, _) => true,
             (Brings::ByGit, Condition::GitIsInert { folder, shows: Shown::Nothing, .. }) => looks(folder),
@@ -164,6 +159,22 @@ impl Reaches {
                 *work = GitWork::ChecksOut;
             }
         }
+        self.look_once();
+    }
+
+    /// The look of a fetch is a part of the other one: in each folder one of them is enough.
+    fn look_once(&mut self) {
+        let looks_below = |one: &Condition| matches!(one, Condition::GitIsInert { work: GitWork::ChecksOut, .. });
+        let mut seen: Vec<Condition> = Vec::new();
+        for condition in std::mem::take(&mut self.conditions) {
+            let of_folder = |one: &&mut Condition| is_of_remotes(one) && one.path() == condition.path();
+            match seen.iter_mut().find(of_folder).filter(|_| is_of_remotes(&condition)) {
+                Some(there) if looks_below(&condition) => *there = condition,
+                Some(_) => {}
+                None => seen.push(condition),
+            }
+        }
+        self.conditions = seen;
     }
 
     /// The remotes of repositories that it goes to, or writes to: the folder of each, and its name.
@@ -195,8 +206,14 @@ impl Reaches {
         self.rests |= other.rests;
         let new: Vec<_> = other.conditions.into_iter().filter(|one| !self.conditions.contains(one)).collect();
         self.conditions.extend(new);
+        self.look_once();
         self
     }
+}
+
+/// True for a look at what git goes by where it works with what comes from a remote.
+fn is_of_remotes(condition: &Condition) -> bool {
+    matches!(condition, Condition::GitIsInert { work, .. } if work.is_of_remotes())
 }
 
 /// The words of a call, where all of them are known.
