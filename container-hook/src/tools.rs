@@ -132,6 +132,7 @@ fn shell(
         runner: None,
         script: None,
         rewrites: asker.rewrites && is_whole,
+        keeps_to_hosts: false,
         reads_startup_files: asker.reads_startup_files,
         types_past_gate: asker.types_past_hooks,
         set_for_commands: &set_for_commands,

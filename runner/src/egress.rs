@@ -1,6 +1,7 @@
 //! The inside of the way out: a port on loopback whose connections go to the host's socket, for a container that has no network. It
 //! decides nothing and holds nothing back: the host at the other end does.
 
+use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,15 @@ pub fn environment(at: SocketAddr) -> Vec<(&'static str, String)> {
     // Node reads the others only then.
     all.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
     all
+}
+
+/// The same again for a run that has the network as it is, where its caller was told of a way out on loopback.
+pub fn environment_of_caller<'e>(
+    told: impl IntoIterator<Item = &'e (OsString, OsString)>,
+) -> Vec<(&'static str, String)> {
+    let proxy = told.into_iter().find(|(name, _)| name == "https_proxy").and_then(|(_, value)| value.to_str());
+    let at = proxy.and_then(|url| url.strip_prefix("http://")).and_then(|at| at.parse::<SocketAddr>().ok());
+    at.filter(|at| at.ip().is_loopback()).map(environment).unwrap_or_default()
 }
 
 /// A model that the host asks for whoever is inside, see `docs/egress.md`.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::output::Text;
 use crate::permit;
-use crate::presets::{Access, Form, Preset, Streams, Tmp};
+use crate::presets::{Access, Form, Preset, PresetError, Streams, Tmp};
 use crate::sandbox::{BackendName, Guarantee, NotListed, PlaceError, Unavailable};
 use crate::user::RunAs;
 use crate::watch::{self, Violation};
@@ -66,6 +66,8 @@ pub struct Sandboxed {
     pub enforces: BTreeSet<Guarantee>,
     /// True when there was internet.
     pub internet: bool,
+    /// The hosts that it had a way out to, and to nothing else.
+    pub hosts: Vec<String>,
     /// Backends that would have come first, and why they were not used.
     pub passed_over: Vec<String>,
 }
@@ -111,6 +113,9 @@ pub enum RunError {
     /// A place is wrong.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// The built-in presets cannot be read.
+    #[error(transparent)]
+    Preset(#[from] PresetError),
     /// A program cannot be given.
     #[error(transparent)]
     Program(#[from] NotListed),
@@ -221,6 +226,7 @@ impl RunError {
     pub const fn help(&self) -> &'static str {
         match self {
             Self::Place(error) => error.help(),
+            Self::Preset(error) => error.help(),
             Self::Program(error) => error.help(),
             Self::HoldsPrograms(_) => "give folders below it",
             Self::NoSandbox(_) => "do what stands behind each; `bashgate-run doctor` shows what works here",

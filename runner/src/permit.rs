@@ -7,18 +7,20 @@ use bashgate_hook::gate::conditions::{OtherHome, ShellSetup};
 use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::plugins::{self, Call};
-use bashgate_hook::gate::{self, Bound, HookDecision, LetThroughBy, Look, Question, egress};
+use bashgate_hook::gate::{self, Bound, Finished, HookDecision, LetThroughBy, Look, Question, egress};
 use bashgate_shared::classify::{Argv, CommandClass, Surroundings, classify, paths, secrets};
 use bashgate_shared::command::{CommandError, CommandLine, Digest};
 use bashgate_shared::programs;
-use bashgate_shared::protocol::{FileEvidence, RunnerWire, ScriptWire};
+use bashgate_shared::protocol::{FileEvidence, RequestId, RunnerWire, ScriptWire};
 use bashgate_shared::shell::Shell;
 use bashgate_shared::variables;
 
 use crate::bound::{Allowed, Hold};
+use crate::egress::Way;
 use crate::gate::Gate;
-use crate::policy;
 use crate::presets::{Preset, ShellProgram};
+use crate::run::Internet;
+use crate::{policy, sandbox};
 
 /// The name under which the runner asks.
 pub const AGENT: &str = "bashgate-run";
@@ -34,6 +36,8 @@ pub struct Permit {
     foresees_network: bool,
     /// Its home folder, where that is another one than the asker's.
     home: Option<PathBuf>,
+    /// What the host has given it, in place of any network.
+    way_out: Option<Way>,
 }
 
 /// How far a permit reaches.
@@ -50,7 +54,16 @@ pub enum Reach {
 impl Permit {
     /// One of which nothing more is to be said.
     const fn plain(command: CommandLine, reach: Reach) -> Self {
-        Self { command, reach, warning: None, scripts: Vec::new(), bound: None, foresees_network: false, home: None }
+        Self {
+            command,
+            reach,
+            warning: None,
+            scripts: Vec::new(),
+            bound: None,
+            foresees_network: false,
+            home: None,
+            way_out: None,
+        }
     }
 
     /// The command.
@@ -58,9 +71,20 @@ impl Permit {
         &self.command
     }
 
-    /// The command's text. The permit is used up.
-    pub fn used_up(self) -> String {
-        self.command.text().to_owned()
+    /// The same, with the way out that the host has given it. It then has no other network.
+    #[must_use]
+    pub fn with_way_out(self, way_out: Option<Way>) -> Self {
+        Self { way_out, ..self }
+    }
+
+    /// What it has in place of any network.
+    pub const fn way_out(&self) -> Option<&Way> {
+        self.way_out.as_ref()
+    }
+
+    /// The command's text, and what its way out refused. The permit is used up, and with it the way out.
+    pub fn used_up(self) -> (String, Vec<String>) {
+        (self.command.text().to_owned(), self.way_out.map(|way| way.refusals()).unwrap_or_default())
     }
 
     /// What must be said aloud before it runs: nobody checked it.
@@ -156,9 +180,17 @@ pub struct Ask<'a> {
     pub variables: &'a [(String, String)],
     /// Its home folder, where that is another one than the asker's.
     pub home: Option<PathBuf>,
+    /// The asker wants network.
+    pub internet: Internet,
 }
 
 impl Ask<'_> {
+    /// True where it would get network, and a sandbox can hold it to hosts instead: then it is asked about with these.
+    fn keeps_to_hosts(&self) -> bool {
+        let holds = self.preset.sandbox.order.iter().any(|backend| sandbox::holds_to_way_out(*backend));
+        holds && self.preset.network.access.gives(self.internet)
+    }
+
     /// What lies at home counts as it does for the command.
     fn at_its_home(&self) -> Option<OtherHome> {
         self.home.as_deref().map(OtherHome::of_commands)
@@ -206,7 +238,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         let why = ask.doubt().map(str::to_owned).or(doubt.cloned()).unwrap_or(look.found.reason);
         return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
     };
-    let (by, bound) = put(&command, refused, None, ask, &Config { shell, ..config.clone() })?;
+    let Put { by, bound, way_out } = put(&command, refused, None, ask, &Config { shell, ..config.clone() })?;
     let reach = match by {
         LetThroughBy::Hook => Reach::Local,
         LetThroughBy::Host | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => Reach::Preset,
@@ -280,17 +312,25 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     };
     let scripts = bound.iter().flat_map(|bound| bound.evidence().to_vec()).filter_map(held).collect();
     let home = ask.home.clone();
-    Ok(Permit { warning: HookDecision::Allow(by).warning(), scripts, bound, home, ..Permit::plain(command, reach) })
+    let warning = HookDecision::Allow(by).warning();
+    Ok(Permit { warning, scripts, bound, home, way_out, ..Permit::plain(command, reach) })
 }
 
-/// Puts the question, and says who allowed it and with which files. What the preset refuses is put, too, so that the attempt is on record.
+/// Who allowed it, with which files, and what goes with that.
+struct Put {
+    by: LetThroughBy,
+    bound: Option<Box<Bound>>,
+    way_out: Option<Way>,
+}
+
+/// Puts the question. What the preset refuses is put, too, so that the attempt is on record.
 fn put(
     command: &CommandLine,
     refused: Result<(), policy::Refusal>,
     script: Option<ScriptWire>,
     ask: &Ask<'_>,
     config: &Config,
-) -> Result<(LetThroughBy, Option<Box<Bound>>), Denied> {
+) -> Result<Put, Denied> {
     let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
     let question = Question {
         command,
@@ -302,6 +342,7 @@ fn put(
         script,
         // It runs what it was allowed, or nothing, in a shell that reads no file before.
         rewrites: false,
+        keeps_to_hosts: ask.keeps_to_hosts(),
         reads_startup_files: false,
         // It starts commands with an environment of its own.
         set_for_commands: &[],
@@ -311,7 +352,7 @@ fn put(
         asked_with: ask.asked_with,
     };
     // The wait ends by itself; whoever calls this is an ordinary process, which its caller can end.
-    let (decision, files) = gate::check(&question, config).finish_with_files(config, |_| ());
+    let Finished { decision, answer, bound } = gate::check(&question, config).finish_with_bounds(config, |_| ());
     let decision = if refused.is_ok() { ask_plugins(decision, command.text(), ask.cwd, config) } else { decision };
     match (decision, refused) {
         (HookDecision::Deny { reason }, Err(mut refusal)) => {
@@ -319,9 +360,15 @@ fn put(
             Err(Denied::Preset(refusal))
         }
         (HookDecision::Allow(_) | HookDecision::Cage { .. }, Err(refusal)) => Err(Denied::Preset(refusal)),
-        (HookDecision::Cage { .. }, Ok(())) => Err(Denied::Gate("it may only run in the cage".to_owned())),
+        // It named no other text than its own: it may run with what goes with the answer, and with nothing else.
+        (HookDecision::Cage { .. }, Ok(())) => {
+            let way_out = answer.ok_or_else(|| "no answer came with it".to_owned());
+            let way_out =
+                way_out.and_then(|answer| way_out_of(answer, command, config, ask.cwd)).map_err(Denied::Gate)?;
+            Ok(Put { by: LetThroughBy::Host, bound, way_out: Some(way_out) })
+        }
         (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
-        (HookDecision::Allow(by), Ok(())) => Ok((by, files)),
+        (HookDecision::Allow(by), Ok(())) => Ok(Put { by, bound, way_out: None }),
     }
 }
 
@@ -350,7 +397,8 @@ pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) 
     };
     let found = classify(&command, &around);
     let refused = policy::check(&ask.preset.rules, &command, Shell::Bash, &found, &ask.cwd.to_string_lossy());
-    let (by, bound) = put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })?;
+    let Put { by, bound, .. } =
+        put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })?;
     match by {
         LetThroughBy::Host => {
             let reach = if network { Reach::Preset } else { Reach::Local };
@@ -388,8 +436,15 @@ pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) ->
     Ok(Permit { foresees_network, ..Permit::plain(command, Reach::Cage) })
 }
 
+/// Presents an answer, for its command as it is now: its way out, or why there is none, in words for the agent.
+pub fn way_out_of(answer: RequestId, command: &CommandLine, config: &Config, cwd: &Path) -> Result<Way, String> {
+    // Somebody may have changed what the hook has looked at.
+    let subject = subject(command, config, cwd).ok_or("what it would start is not what it was when it was decided")?;
+    Way::of(&config.egress, answer, subject)
+}
+
 /// What a command with a way out is when it runs, by the hook's own look, once more; `None` where something has it do more than its text says.
-pub fn subject(command: &CommandLine, config: &Config, cwd: &Path) -> Option<Digest> {
+fn subject(command: &CommandLine, config: &Config, cwd: &Path) -> Option<Digest> {
     let cwd_text = cwd.to_str().map(str::to_owned);
     let around = Surroundings { shell: Shell::Bash, cwd: cwd_text, protected: config.protected(), programs: None };
     // The runner's shell reads no start-up files.

@@ -8,7 +8,6 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::config::Config;
@@ -20,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::bound::{Allowed, BoundScripts, Hold};
-use crate::egress::Way;
+use crate::egress::{self, Way};
 use crate::environment;
 use crate::git;
 use crate::inner::kernel::BeforeExec;
@@ -29,7 +28,7 @@ use crate::job::{Jobs, Log};
 use crate::outcome::{Ending, Outcome, RunError, Sandboxed};
 use crate::output::{Capture, Echo, Limit, Text};
 use crate::permit::{Permit, Reach};
-use crate::presets::{Access, Machine, NetworkAccess, Preset, ShellProgram, Streams, Tmp, UnixSockets};
+use crate::presets::{Access, Machine, NetworkAccess, Preset, Presets, ShellProgram, Streams, Tmp, UnixSockets};
 use crate::registry::{Registry, Stop};
 use crate::sandbox::cgroup::Groups;
 use crate::sandbox::{
@@ -109,8 +108,6 @@ pub struct RunSpec {
     pub live: bool,
     /// The gate whose host hears what came of it.
     pub told: Option<Config>,
-    /// The way out that the host has given it.
-    pub way_out: Option<Arc<Way>>,
 }
 
 impl RunSpec {
@@ -132,7 +129,6 @@ impl RunSpec {
             log: None,
             live: false,
             told: None,
-            way_out: None,
         }
     }
 
@@ -204,7 +200,7 @@ impl Runner {
             Places::may_be_root(root)?;
         }
         // Before anything is looked at: what others change until then counts.
-        let ground = ground(&permit, spec, internet);
+        let ground = ground(&permit, spec, internet || permit.way_out().is_some());
         let alone = ground.wants_to_be_alone();
         let _turn = turn(spec, &ground, stop)?;
         // Others went on until now.
@@ -244,11 +240,12 @@ impl Runner {
         };
         let acting = watches.iter().flat_map(Watch::to_protect).take(MOST_PROTECTED).take_while(has_room);
         let acting: Vec<PathBuf> = acting.filter_map(|path| short_enough(path, &spec.workspace)).collect();
+        let require = require(&permit, preset)?;
         let mut refused = Vec::new();
         for backend in &preset.sandbox.order {
             for run_as in RunAs::candidates(&spec.workspace) {
                 let (wanted, keep) = self.wanted(&permit, spec, (internet, alone), (run_as, &acting), &groups)?;
-                if let Some(missing) = missing(*backend, &wanted, &preset.sandbox.require) {
+                if let Some(missing) = missing(*backend, &wanted, &require) {
                     refused.push(missing);
                     break;
                 }
@@ -264,7 +261,7 @@ impl Runner {
                 };
                 let attempt = || {
                     let nest = sandbox::prepare(*backend, &wanted, run_as)?;
-                    start(*backend, nest, &groups, spec)
+                    start(*backend, nest, &groups, spec, permit.way_out())
                 };
                 // What was there when the mounts were planned may be gone when they are made; nothing has run yet.
                 let is_of_work = |error: &sandbox::Unavailable| {
@@ -295,6 +292,7 @@ impl Runner {
                     user: run_as,
                     enforces: sandbox::enforces(*backend, &wanted),
                     internet,
+                    hosts: permit.way_out().map(|way| way.given.hosts.clone()).unwrap_or_default(),
                     passed_over: refused.iter().map(ToString::to_string).collect(),
                 };
                 let grace = Duration::from_millis(preset.limits.term_grace_ms);
@@ -336,7 +334,7 @@ impl Runner {
         // that run went on.
         hidden.hide.extend(spec.state.iter().cloned());
         hidden.protect.extend(acting.iter().cloned());
-        let (files, variables) = spec.way_out.as_ref().map(|way| way.credentials(&homes(run_as))).unwrap_or_default();
+        let (files, variables) = permit.way_out().map(|way| way.credentials(&homes(run_as))).unwrap_or_default();
         hidden.hide.retain(|path| !files.contains(path));
         let roots = Roots {
             cwd: spec.cwd.clone(),
@@ -361,7 +359,8 @@ impl Runner {
             Tmp::Private | Tmp::Shared => Lent::default(),
         };
         places.read.extend(files.iter().filter_map(|file| file.to_str().map(str::to_owned)));
-        let listed = listed(preset, &places, internet)?;
+        let has_way_out = permit.way_out().is_some();
+        let listed = listed(preset, &places, internet || has_way_out)?;
         let scripts = bound_scripts(permit, spec, run_as, alone)?;
         let mut keep = Vec::new();
         let mut env = environment::build(
@@ -371,9 +370,16 @@ impl Runner {
             &places.workspace,
             run_as,
         );
-        if spec.way_out.is_some() {
+        if has_way_out {
             env.retain(|(name, _)| !bashgate_shared::variables::steers_client(name) && name != "PATH");
             env.push(("PATH".to_owned(), bashgate_shared::cage::PATH.to_owned()));
+        }
+        if internet {
+            // In a container without a network of its own nothing else leads out.
+            let is_set = |name: &str| env.iter().any(|(set, _)| set == name);
+            let told = egress::environment_of_caller(&spec.env);
+            let told: Vec<_> = told.into_iter().filter(|(name, _)| !is_set(name)).collect();
+            env.extend(told.into_iter().map(|(name, value)| (name.to_owned(), value)));
         }
         // What a program signs in with is there for the run that the host has given a way out, and for nothing else.
         let own = spec.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
@@ -430,8 +436,9 @@ impl Runner {
             lent,
             tmp_mib: preset.filesystem.tmp_mib,
             internet,
-            way_out: spec.way_out.is_some(),
-            unix: preset.network.unix_sockets == UnixSockets::Own,
+            way_out: has_way_out,
+            // Who is held to its hosts has nobody else to speak to.
+            unix: preset.network.unix_sockets == UnixSockets::Own && !has_way_out,
             limits: each,
             by_groups,
             own: self.own.clone(),
@@ -521,18 +528,14 @@ fn checks_out(command: &CommandLine) -> bool {
         && !found.effects.git.iter().any(|name| makes.contains(&name.as_str()))
 }
 
-/// Whether the command gets internet. A provably local one never does: a mistake in the proof then fails closed.
+/// Whether the command gets internet. A provably local one never does: a mistake in the proof then fails closed. One with a way out of its
+/// own has that instead.
 fn internet(permit: &Permit, spec: &RunSpec) -> Result<bool, RunError> {
     let access = spec.preset.network.access;
     if spec.internet == Internet::Requested && access == NetworkAccess::Never {
         return Err(RunError::NoNetwork);
     }
-    let given = match access {
-        NetworkAccess::Never => false,
-        NetworkAccess::Requested => spec.internet == Internet::Requested,
-        NetworkAccess::Always => true,
-    };
-    Ok(given && permit.reach() == Reach::Preset)
+    Ok(access.gives(spec.internet) && permit.reach() == Reach::Preset && permit.way_out().is_none())
 }
 
 /// What exists for a run that sees only listed things.
@@ -690,8 +693,21 @@ fn processes_of_user() -> u64 {
     owned.count() as u64 * 16
 }
 
+/// What must hold: what the preset requires, and of a run with a way out what the cage requires, so that it reaches nobody else.
+fn require(permit: &Permit, preset: &Preset) -> Result<Vec<Guarantee>, RunError> {
+    let mut all = preset.sandbox.require.clone();
+    if permit.way_out().is_some() {
+        all.extend(Presets::cage()?.sandbox.require);
+    }
+    Ok(all)
+}
+
 /// What the preset requires and this backend does not enforce here.
 fn missing(backend: BackendName, wanted: &Wanted, require: &[Guarantee]) -> Option<Unavailable> {
+    if wanted.way_out && !sandbox::holds_to_way_out(backend) {
+        let why = "it cannot hold a run to the hosts that its answer names".to_owned();
+        return Some(Unavailable { backend, why, help: sandbox::NAMESPACES });
+    }
     let has = sandbox::enforces(backend, wanted);
     let needs_network = |guarantee: Guarantee| guarantee == Guarantee::Network && wanted.internet;
     let lacks: Vec<&str> = require
@@ -728,7 +744,13 @@ struct Stream {
 }
 
 /// Starts a nest, and waits until the shell runs.
-fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> Result<Live, Unavailable> {
+fn start(
+    backend: BackendName,
+    nest: Nest,
+    groups: &Groups,
+    spec: &RunSpec,
+    way_out: Option<&Way>,
+) -> Result<Live, Unavailable> {
     let unavailable = |why: String, help| Unavailable { backend, why, help };
     let io_failed =
         |what: &str, error: io::Error| unavailable(format!("cannot {what}: {error}"), "free some resources");
@@ -766,7 +788,7 @@ fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> R
     let mut message = serde_json::to_vec(&plan).unwrap_or_default();
     let length = (message.len() as u64).to_be_bytes();
     message.splice(0..0, length);
-    match live.greet(&message).and_then(|()| live.pass_on(spec)) {
+    match live.greet(&message).and_then(|()| live.pass_on(way_out)) {
         Ok(()) => Ok(live),
         Err(why) => {
             let said = live.give_up();
@@ -839,8 +861,8 @@ impl Live {
     }
 
     /// Takes from now on what the command says to its way out.
-    fn pass_on(&mut self, spec: &RunSpec) -> Result<(), String> {
-        let Some(way) = &spec.way_out else { return Ok(()) };
+    fn pass_on(&mut self, way_out: Option<&Way>) -> Result<(), String> {
+        let Some(way) = way_out else { return Ok(()) };
         // Where nobody could hold the command to it there is none.
         let Some(listener) = self.listener.take() else { return Ok(()) };
         let passes_on = way.serve(listener.into()).map_err(|error| format!("cannot serve the way out: {error}"))?;
@@ -1088,13 +1110,15 @@ impl Finished {
         let stdout = shown.next().unwrap_or_else(nothing);
         let stderr = shown.next().unwrap_or_else(nothing);
         let killed = matches!(self.ending, Ending::TimedOut | Ending::Stopped | Ending::OutOfMemory);
-        let hints = match self.ending {
+        let (command, refused) = permit.used_up();
+        let mut hints = match self.ending {
             Ending::Exited(0) => Vec::new(),
             _ => crate::outcome::hints(&format!("{}\n{}", stdout.text, stderr.text), &spec.preset, &spec.workspace),
         };
+        hints.extend(refused.into_iter().map(|why| format!("a connection was refused: {why}")));
         let leftovers = self.ended.map_or(0, |ended| ended.leftovers);
         Outcome {
-            command: permit.used_up(),
+            command,
             ending: self.ending,
             code: self.ended.and_then(|ended| ended.code),
             stdout,

@@ -32,6 +32,7 @@ fn main() {
             runner: None,
             script: None,
             rewrites: false,
+            keeps_to_hosts: false,
             reads_startup_files: false,
             types_past_gate: false,
             set_for_commands: &[],

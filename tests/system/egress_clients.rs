@@ -302,6 +302,71 @@ fn git_pushes_and_fetches_with_a_key_and_with_a_token() {
     assert!(to(22) >= 4 && to(443) >= 4, "{record:#?}");
 }
 
+/// The Bash tool's `--network` is the hosts of its command, wherever those are known: what only reads needs nobody, what writes an answer.
+#[test]
+fn the_bash_tool_keeps_a_command_to_its_hosts() {
+    let world = World::new(&[]);
+    fs::write(world.outside("files").join(FORGE).join("page"), "a page\n").unwrap();
+    let tool = |options: &str, command: &str| {
+        let (runner, hook) = (bin("bashgate-run"), world.site.hook_toml());
+        format!("{} exec --config {} {options} -- {}", runner.display(), hook.display(), quoted(command))
+    };
+    let held = |backend: Backend, text: &str, word: &str| -> (Output, String) {
+        thread::scope(|scope| {
+            let run = scope.spawn(|| world.agent(Some(backend), text));
+            let id = until("a card", || {
+                assert!(!run.is_finished(), "{text}: {:?}", world.site.audit().last());
+                Some(world.site.pending().first()?["id"].as_str()?.to_owned())
+            });
+            let card = world.site.cli(["show", &id]).expect(0).stdout;
+            world.site.cli([word, &id]).expect(0);
+            (run.join().unwrap(), card)
+        })
+    };
+    for backend in [Backend::Bubblewrap, Backend::Landlock] {
+        world.site.lets_others_in();
+        let page = format!("curl -sS https://{FORGE}/page");
+        let read = world.agent(Some(backend), &tool("--network", &page));
+        assert_eq!((read.code, read.stdout.as_str()), (Some(0), "a page\n"), "{backend:?}: {read:?}");
+        // Whoever may be read from does not lead to others.
+        let more = format!("{page}; curl -sS https://deb.example.test/x");
+        let (denied, card) = held(backend, &tool("--network", &more), "deny");
+        assert!(
+            denied.code != Some(0) && card.contains(&format!("deb.example.test, {FORGE} alone")),
+            "{denied:?} {card}"
+        );
+        let post = format!("curl -sS -d x https://{FORGE}/post");
+        let (written, card) = held(backend, &tool("--network --json", &post), "approve");
+        assert!(card.contains(&format!("runs with a way out to {FORGE} alone")), "{card}");
+        let written: serde_json::Value = serde_json::from_str(&written.expect(0).stdout).unwrap();
+        assert_eq!(written["stdout"], "taken\n", "{backend:?}: {written}");
+        assert_eq!((&written["sandbox"]["internet"], &written["sandbox"]["hosts"]), (&json!(false), &json!([FORGE])));
+        // Who asks for no network has none, whatever is approved.
+        let (without, card) = held(backend, &tool("", &post), "approve");
+        assert!(!card.contains("a way out") && without.code != Some(0), "{backend:?}: {without:?} {card}");
+        let (denied, _) = held(backend, &tool("--network", &post), "deny");
+        assert_ne!(denied.code, Some(0), "{backend:?}: {denied:?}");
+    }
+    // With a preset that always has network, and the keys of its programs.
+    world.remote(&world.by_ssh());
+    world.commits("by-tool");
+    let (pushed, card) =
+        held(Backend::Bubblewrap, &tool("--preset chorus", "git -C own push -q origin HEAD:tool"), "approve");
+    assert!(card.contains(&format!("with a way out to {FORGE}:22 alone")), "{card}");
+    assert_eq!(pushed.code, Some(0), "{pushed:?}");
+    assert!(world.at_forge("tool").starts_with("by-tool"));
+    // A sandbox that can hold nobody to hosts has none, and asks as it did.
+    let presets = world.site.hook_toml().with_file_name("runner.toml");
+    fs::write(
+        &presets,
+        "[presets.open]\nextends = \"default\"\n[presets.open.sandbox]\norder = [\"none\"]\nrequire = []\n",
+    )
+    .unwrap();
+    let (_, card) =
+        held(Backend::Bubblewrap, &tool("--network --preset open", &format!("curl -sS https://{FORGE}/page")), "deny");
+    assert!(!card.contains("a way out"), "{card}");
+}
+
 /// Others of the kind go through without anybody being asked, and nothing else does.
 #[test]
 fn a_grant_of_pushes_is_for_one_repository() {

@@ -27,20 +27,22 @@ pub struct WithEgress {
     pub wire: EgressWire,
 }
 
-/// The form of a command, where the container has the host's way out and nothing here has it do more than its text says. The
-/// caller has looked whether the agent can run another text at all.
+/// The text that an agent runs in the command's place, so that it runs with what goes with an answer.
+pub fn form(command: &CommandLine, config: &Config, answer: &RequestId) -> Option<String> {
+    cage::egress_form(config.cage_runner.as_ref()?, named(config), answer, command.text())
+}
+
+/// A command that runs by this text with a way out, where the container has the host's way out and nothing here has it do more than its text
+/// says. The caller has looked whether the asker can run that text at all.
 pub fn of(
-    command: &CommandLine,
+    form: String,
     found: &Classification,
     cwd: &Path,
     config: &Config,
     setup: ShellSetup<'_>,
-    answer: &RequestId,
 ) -> Option<WithEgress> {
     config.egress.join(mailbox::EGRESS_SOCKET).symlink_metadata().ok()?;
     let remotes = remotes_of(starting_nothing(found, cwd, config, setup)?, cwd)?;
-    let runner = config.cage_runner.as_ref()?;
-    let form = cage::egress_form(runner, named(config), answer, command.text())?;
     let wire = EgressWire { form: Digest::of(form.as_bytes()).hex(), folder: real(cwd)?, remotes };
     (wire.remotes.len() <= MAX_REMOTES).then_some(WithEgress { form, wire })
 }

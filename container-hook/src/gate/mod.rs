@@ -80,6 +80,8 @@ pub struct Question<'q> {
     pub script: Option<ScriptWire>,
     /// The asker can run another text in the command's place.
     pub rewrites: bool,
+    /// The asker runs the command itself, in a sandbox that it can hold to the hosts that the host's answer names.
+    pub keeps_to_hosts: bool,
     /// The shell that will run it is known to read start-up files, or a snapshot made from them.
     pub reads_startup_files: bool,
     /// The asker can type into a terminal that is open already, and the gate is not asked about that.
@@ -107,27 +109,35 @@ pub enum Step {
 impl Step {
     /// Goes through to the decision; `before_waiting` hears how long that may take.
     pub fn finish(self, config: &Config, before_waiting: impl FnOnce(Duration)) -> HookDecision {
-        self.finish_with_files(config, before_waiting).0
+        self.finish_with_bounds(config, before_waiting).decision
     }
 
-    /// The same, and what an approval is about besides the text.
-    pub fn finish_with_files(
-        self,
-        config: &Config,
-        before_waiting: impl FnOnce(Duration),
-    ) -> (HookDecision, Option<Box<Bound>>) {
+    /// The same, with what the answer is bound to.
+    pub fn finish_with_bounds(self, config: &Config, before_waiting: impl FnOnce(Duration)) -> Finished {
         match self {
-            Self::Decided(decision) => (decision, None),
+            Self::Decided(decision) => Finished { decision, answer: None, bound: None },
             Self::Ask(request) => {
                 before_waiting(HostRequest::longest_wait(config));
                 let bound = match &request.about {
                     About::Command { bound, .. } => Some(bound.clone()),
                     About::Input(_) | About::Ran => None,
                 };
-                (request.put(config), bound)
+                let answer = Some(request.id.clone());
+                Finished { decision: request.put(config), answer, bound }
             }
         }
     }
+}
+
+/// A decision, and what it is bound to.
+#[derive(Debug)]
+pub struct Finished {
+    /// The decision.
+    pub decision: HookDecision,
+    /// The answer of the host's that it comes from, where the host was asked.
+    pub answer: Option<RequestId>,
+    /// What an approval is about besides the text.
+    pub bound: Option<Box<Bound>>,
 }
 
 /// A command as the container alone can judge it.
@@ -307,8 +317,11 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         return Step::Decided(HookDecision::deny("cannot make a request id"));
     };
     let is_plain = look.findings.is_clear() && refused.is_none() && question.script.is_none() && !question.background;
-    let outward =
-        form.as_ref().filter(|_| is_plain).and_then(|_| egress::of(command, &look.found, cwd, config, setup, &id));
+    let instead = match &form {
+        Some(_) => egress::form(command, config, &id),
+        None => question.keeps_to_hosts.then(|| command.text().to_owned()),
+    };
+    let outward = instead.filter(|_| is_plain).and_then(|form| egress::of(form, &look.found, cwd, config, setup));
     let Look { found, findings } = look;
     let doubt = findings.unproven.first().or(findings.unlooked.first()).or(findings.secrets.first());
     // Of a Safe command the reason is what it shows.

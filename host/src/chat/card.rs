@@ -87,7 +87,7 @@ pub fn parts(card: &Card, room: Room) -> Parts {
     if !card.way.is_empty() {
         // Where it goes is never masked.
         let hosts: Vec<String> = card.way.iter().map(|host| in_list(&one_line(host, 260))).collect();
-        about.push_str(&format!("\n  runs in the cage, with a way out to {} alone", hosts.join(", ")));
+        about.push_str(&format!("\n  runs with a way out to {} alone", hosts.join(", ")));
     }
     causes(&card.causes, &mut about);
     if let Some(advice) = &card.advice {

@@ -329,7 +329,7 @@ impl Core {
     /// The hosts that a command goes to, where it can run with a way out to just these once it is allowed.
     fn way_of(&self, found: &Classification, check: &BashCheck) -> BTreeSet<End> {
         let (Some(told), Some(reaches)) = (&check.egress, &found.reaches) else { return BTreeSet::new() };
-        if self.config.egress.is_none() || !runs_in_cage(check) {
+        if self.config.egress.is_none() || !keeps_to_hosts(check) {
             return BTreeSet::new();
         }
         egress::ends(reaches, &egress::remotes(&told.remotes)).unwrap_or_default()
@@ -348,7 +348,7 @@ impl Core {
         let (Some(reads), Some(said)) = (&self.config.reads, &check.egress) else { return BTreeSet::new() };
         let is_question = matches!(judged.decision, Decision::Inspect | Decision::AskHuman);
         let has_doubts = !(check.unproven.is_empty() && check.secrets.is_empty() && check.brings.is_empty());
-        if !is_question || has_doubts || !runs_in_cage(check) {
+        if !is_question || has_doubts || !keeps_to_hosts(check) {
             return BTreeSet::new();
         }
         let from = (&reads.hosts, &egress::remotes(&said.remotes));
@@ -558,8 +558,9 @@ fn weigh_evidence(found: &mut Classification, check: &BashCheck) -> Option<Box<R
     read_alone
 }
 
-/// True for a command that its asker can run in the cage.
-fn runs_in_cage(check: &BashCheck) -> bool {
+/// True for a command that its asker can run with a way out to just its hosts: in the cage, or in the sandbox of the Bash tool.
+fn keeps_to_hosts(check: &BashCheck) -> bool {
     let is_command = check.tool.is_none() && check.script.is_none();
-    check.caged_form.is_some() && is_command && check.command.text().len() <= MAX_CAGED_BYTES
+    let can_run = check.caged_form.is_some() || check.runner.is_some();
+    can_run && is_command && check.command.text().len() <= MAX_CAGED_BYTES
 }

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use bashgate_shared::protocol::RequestId;
 use bashgate_shared::shell::quoted;
-use bashgate_shared::{mailbox, say, say_aside};
+use bashgate_shared::{say, say_aside};
 use clap::Args;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::json;
@@ -124,6 +123,10 @@ impl Exec {
         }
     }
 
+    const fn internet(&self) -> Internet {
+        if self.network { Internet::Requested } else { Internet::NotRequested }
+    }
+
     fn outcome(&self) -> Result<Done, Failure> {
         let gate = self.common.gate()?;
         let mut preset = self.preset(&gate)?;
@@ -151,8 +154,13 @@ impl Exec {
             preset.git.repository = Access::Read;
         }
         let permit = self.permit(&gate, &preset, (&cwd, &workspace))?;
-        let way_out = self.way_out(&gate, &permit, &cwd);
-        if permit.foresees_network() && way_out.is_none() && !self.json {
+        let permit = if self.cage {
+            let way = self.way_out(&gate, &permit, &cwd);
+            permit.with_way_out(way)
+        } else {
+            permit
+        };
+        if permit.foresees_network() && permit.way_out().is_none() && !self.json {
             // First, not behind what it makes of that.
             say_aside!("{NO_NETWORK}");
         }
@@ -166,14 +174,13 @@ impl Exec {
             (None, true) => Time::Slow,
             (None, false) => Time::Usual,
         };
-        spec.internet = if self.network { Internet::Requested } else { Internet::NotRequested };
+        spec.internet = self.internet();
         spec.agent.clone_from(&self.agent);
         spec.gate = gate.hidden_files();
         spec.told.clone_from(&gate.config);
         spec.own = own;
         spec.state = self.place.folder();
         spec.live = self.cage && !self.json;
-        spec.way_out.clone_from(&way_out);
         let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
         if self.background {
             return self.background(&runner, permit, spec);
@@ -183,35 +190,20 @@ impl Exec {
         let jobs = self.place.jobs();
         let listed = jobs.and_then(|jobs| jobs.in_foreground(permit.command().text(), self.agent.as_deref(), &cwd));
         let _listed = listed.ok();
-        let mut outcome = runner.run_until(permit, &spec, &stop)?;
-        if let Some(way) = &way_out {
-            let refused = way.refusals().into_iter().map(|why| format!("a connection was refused: {why}"));
-            outcome.hints.extend(refused);
-        }
+        let outcome = runner.run_until(permit, &spec, &stop)?;
         Ok(Done::Foreground(Box::new((spec.preset, outcome))))
     }
 
     /// What the host has given with the answer, if it still has it. Without it the command runs all the same, and reaches nothing.
-    fn way_out(&self, gate: &Gate, permit: &Permit, cwd: &Path) -> Option<Arc<Way>> {
+    fn way_out(&self, gate: &Gate, permit: &Permit, cwd: &Path) -> Option<Way> {
         let answer = self.egress.clone()?;
-        let config = gate.config.as_ref()?;
-        // Somebody may have changed what the hook has looked at.
-        let Some(subject) = permit::subject(permit.command(), config, cwd) else {
+        let way = permit::way_out_of(answer, permit.command(), gate.config.as_ref()?, cwd);
+        way.inspect_err(|why| {
             say_aside!(
-                "bashgate: this runs without network: what it would start is not what it was when it was decided"
+                "bashgate: this runs without network: {why}; run the command itself again to have it decided anew"
             );
-            return None;
-        };
-        let folder = gate.config.as_ref().map_or_else(|| mailbox::EGRESS.into(), |config| config.egress.clone());
-        match Way::of(&folder, answer, subject) {
-            Ok(way) => Some(Arc::new(way)),
-            Err(why) => {
-                say_aside!(
-                    "bashgate: this runs without network: {why}; run the command itself again to have it decided anew"
-                );
-                None
-            }
-        }
+        })
+        .ok()
     }
 
     /// Goes on in a supervisor of its own; the caller gets what it needs to find the job again.
@@ -299,6 +291,7 @@ impl Exec {
             asked_with: &asked_with,
             variables: &self.env,
             home: preset.home_in(workspace),
+            internet: self.internet(),
         };
         permit::ask(&text, &ask)
     }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::output::{Binary, Control, Shape};
+use crate::run::Internet;
 use crate::sandbox::{BackendName, Guarantee};
 
 const BUILT_IN: [(&str, &str); 7] = [
@@ -203,6 +204,17 @@ pub enum NetworkAccess {
     Requested,
     /// When the gate allowed the command.
     Always,
+}
+
+impl NetworkAccess {
+    /// Whether a command that the gate has allowed has network.
+    pub fn gives(self, asked: Internet) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Requested => asked == Internet::Requested,
+            Self::Always => true,
+        }
+    }
 }
 
 /// Which unix sockets a command can use.

@@ -242,6 +242,11 @@ pub const NAMESPACES: &str = "install bubblewrap, and let it make namespaces: as
      seccomp=unconfined`, as an ordinary user with `--security-opt seccomp=unconfined`, on a machine of your own with \
      `sysctl kernel.unprivileged_userns_clone=1` or `kernel.apparmor_restrict_unprivileged_userns=0`";
 
+/// True where a backend can hold a run to its way out.
+pub const fn holds_to_way_out(backend: BackendName) -> bool {
+    matches!(backend, BackendName::Bwrap | BackendName::Landlock)
+}
+
 /// True where a sandbox of this kind is known to start for a run that asks for nothing.
 pub fn works(backend: BackendName) -> bool {
     backend == BackendName::Bwrap && bwrap::works()

@@ -20,7 +20,7 @@ use crate::outcome::{Ending, Outcome};
 use crate::permit::Ask;
 use crate::presets::Form;
 use crate::registry::Stop;
-use crate::run::Runner;
+use crate::run::{Internet, Runner};
 use crate::scripts::run::{ExitStatus, PRESET};
 use crate::scripts::template::Filled;
 use crate::scripts::{Prepared, Request, Script};
@@ -135,6 +135,8 @@ impl<'r> Runs<'r> {
             asked_with: &[],
             variables: &[],
             home: preset.home_in(&cwd),
+            // What a script does is more than one text: it has the network that it was approved with.
+            internet: Internet::NotRequested,
         };
         self.waits.store(true, Ordering::Release);
         let permit = prepared.permit(&ask);

@@ -1,7 +1,7 @@
 //! gh, by its manual (gh 2.23 to 2.83): what it shows of a forge, and what it writes there. Its own commands win over aliases and
 //! extensions of the same name; only such stand here as all these versions have.
 
-use super::{Brings, FETCH_BYTES, Place, Reaches, Sorted, Target, VIEW_BYTES, is_host, is_plain};
+use super::{Brings, FETCH_BYTES, Place, Reaches, Sorted, Target, VIEW_BYTES, WORDS_BYTES, is_host, is_plain};
 use crate::classify::{Condition, GitWork, Shown};
 use crate::programs::SSH;
 
@@ -360,7 +360,7 @@ fn changed(
     }
     let named = by_words(&words)?;
     // It has git look at the working tree before it says something of a branch.
-    let mut reaches = Reaches::reads([named.place()?], VIEW_BYTES * 4).when(super::git::inert(folders?));
+    let mut reaches = Reaches::reads([named.place()?], WORDS_BYTES).when(super::git::inert(folders?));
     reaches.writes.insert(kind.to_owned());
     match named {
         Named::Here(_, target) => drop(reaches.targets.insert(Target::Named(target))),
@@ -507,7 +507,7 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         ("POST", "issues", [number, "labels"]) if is_number(number) => TALK,
         _ => return None,
     };
-    let mut reaches = Reaches::reads([place], VIEW_BYTES * 4).when(conditions);
+    let mut reaches = Reaches::reads([place], WORDS_BYTES).when(conditions);
     reaches.writes.insert(kind.to_owned());
     match (*owner, *name) {
         // By the folder it is one that the text does not name.

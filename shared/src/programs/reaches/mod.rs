@@ -19,6 +19,8 @@ use crate::classify::{Condition, GitWork, Shown};
 
 /// A view of a page, a list or a package, upwards, in bytes: the request with its headers and TLS around it, a few times over.
 const VIEW_BYTES: u64 = 16 * 1024;
+/// A request that says more than that, upwards, in bytes: what stands in a text.
+const WORDS_BYTES: u64 = 64 * 1024;
 /// What git says to fetch, upwards, in bytes: which commits it has.
 const FETCH_BYTES: u64 = 64 * 1024;
 /// What a push may carry besides, upwards, in bytes: what a branch adds, and no film.

@@ -1,6 +1,6 @@
-//! curl and wget, where all they do is to ask for what an address names. Source: curl(1) 7.88 to 8.17, wget(1) 1.21.
+//! curl and wget, where all they do is to ask for what an address names, or to send there what their words say. Source: curl(1) 7.88 to 8.17, wget(1) 1.21.
 
-use super::{Place, Reaches, VIEW_BYTES, is_plain, of_https};
+use super::{PUSH_BYTES, Place, Reaches, VIEW_BYTES, WORDS_BYTES, is_plain, of_https};
 use crate::classify::Condition;
 use crate::classify::call::Call;
 use crate::programs::addresses::{Word, words};
@@ -17,7 +17,15 @@ struct Asks {
     long: &'static [&'static str],
     /// Options with a value that stays here: times, places, formats.
     values: &'static [&'static str],
+    /// Options with a value that is sent.
+    sent: &'static [(&'static str, Sent)],
     files: &'static [&'static str],
+}
+
+impl Asks {
+    fn sent(&self, option: &str) -> Option<Sent> {
+        self.sent.iter().find(|(name, _)| *name == option).map(|(_, sent)| *sent)
+    }
 }
 
 const CURL: Asks = Asks {
@@ -66,6 +74,34 @@ const CURL: Asks = Asks {
         "y",
         "Y",
     ],
+    sent: &[
+        ("X", Sent::Method),
+        ("request", Sent::Method),
+        ("A", Sent::Agent),
+        ("user-agent", Sent::Agent),
+        ("H", Sent::Header),
+        ("header", Sent::Header),
+        ("d", Sent::Data),
+        ("data", Sent::Data),
+        ("data-ascii", Sent::Data),
+        ("data-binary", Sent::Data),
+        ("json", Sent::Data),
+        ("data-urlencode", Sent::Encoded),
+        ("F", Sent::Form),
+        ("form", Sent::Form),
+        ("T", Sent::File),
+        ("upload-file", Sent::File),
+        ("b", Sent::Cookie),
+        ("cookie", Sent::Cookie),
+        ("data-raw", Sent::Words),
+        ("form-string", Sent::Words),
+        ("u", Sent::Words),
+        ("user", Sent::Words),
+        ("e", Sent::Words),
+        ("referer", Sent::Words),
+        ("oauth2-bearer", Sent::Words),
+        ("url-query", Sent::Query),
+    ],
     files: &CURL_FILES,
 };
 const WGET: Asks = Asks {
@@ -99,6 +135,21 @@ const WGET: Asks = Asks {
         "waitretry",
         "max-redirect",
         "limit-rate",
+    ],
+    sent: &[
+        ("method", Sent::Method),
+        ("U", Sent::Agent),
+        ("user-agent", Sent::Agent),
+        ("header", Sent::Header),
+        ("post-data", Sent::Words),
+        ("body-data", Sent::Words),
+        ("post-file", Sent::File),
+        ("body-file", Sent::File),
+        ("user", Sent::Words),
+        ("password", Sent::Words),
+        ("http-user", Sent::Words),
+        ("http-password", Sent::Words),
+        ("referer", Sent::Words),
     ],
     files: &WGET_FILES,
 };
@@ -168,7 +219,17 @@ const ACTS: &[&str] = &[
     "verify",
 ];
 
-/// What a call of one of them reaches, where it is nothing but a question.
+/// How much of a request is more than a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sends {
+    Nothing,
+    /// What stands in the text.
+    Words,
+    /// A file, or what comes in.
+    File,
+}
+
+/// What a call of one of them reaches, where it asks for what its addresses name, or sends there what its words say, and does nothing else.
 pub(in crate::programs) fn of(name: &str, call: &Call) -> Option<Reaches> {
     let asks = match name {
         "curl" => &CURL,
@@ -176,60 +237,114 @@ pub(in crate::programs) fn of(name: &str, call: &Call) -> Option<Reaches> {
         _ => return None,
     };
     let mut places: Vec<Place> = Vec::new();
-    let (mut data, mut is_get) = (false, false);
-    let mut address = |text: &str| -> Option<()> {
-        places.push(of_https(text).filter(|_| is_question(text))?);
-        Some(())
-    };
+    let (mut sends, mut data, mut is_get) = (Sends::Nothing, false, false);
+    let address = |text: &str| Some((of_https(text).filter(|_| is_one(text))?, is_question(text)));
     for word in words(call, name)? {
         match word {
             Word::Letters(letters) => {
                 is_get |= letters.contains('G');
                 // The last one may have a value, which is looked at by itself.
-                let has_value =
-                    |letter: char| asks.values.contains(&letter.to_string().as_str()) || "XAUHd".contains(letter);
+                let has_value = |letter: char| {
+                    let letter = letter.to_string();
+                    asks.values.contains(&letter.as_str()) || asks.sent(&letter).is_some()
+                };
                 letters.chars().all(|letter| asks.letters.contains(letter) || has_value(letter)).then_some(())?;
             }
             Word::Long(long) => {
                 is_get |= long == "get";
-                let is_known = asks.long.contains(&long) || asks.values.contains(&long) || is_sent(long);
-                is_known.then_some(())?;
+                let is_known = asks.long.contains(&long) || asks.values.contains(&long) || asks.sent(long).is_some();
+                (is_known || name == "curl" && long == "url").then_some(())?;
             }
             Word::Value(option, value) => {
                 let value = value.exact()?;
                 match option.as_str() {
-                    "url" if name == "curl" => address(value)?,
+                    "url" if name == "curl" => {
+                        let (place, asks) = address(value)?;
+                        places.push(place);
+                        sends = sends.max(if asks { Sends::Nothing } else { Sends::Words });
+                    }
                     option if asks.values.contains(&option) => stays(option, value).then_some(())?,
-                    "X" | "request" | "method" => matches!(value, "GET" | "HEAD").then_some(())?,
-                    "A" | "user-agent" | "U" => (is_plain(value) && value.len() < 128).then_some(())?,
-                    "H" | "header" => {
-                        let (field, content) = value.split_once(':')?;
-                        let is_one = HEADERS.contains(&field.to_ascii_lowercase().as_str());
-                        (is_one && is_plain(content) && !value.contains(['\r', '\n'])).then_some(())?;
-                    }
                     // In the address, by `-G`.
-                    "d" | "data" | "data-urlencode" => {
+                    "d" | "data" | "data-urlencode"
+                        if name == "curl" && is_plain(value) && !value.contains('@') && acts_not(value) =>
+                    {
                         data = true;
-                        (is_plain(value) && !value.contains('@') && acts_not(value)).then_some(())?;
                     }
-                    _ => return None,
+                    option => sends = sends.max(asks.sent(option)?.of(value)?),
                 }
             }
-            Word::Operand { arg, may_be_value: false } => address(arg.exact()?)?,
+            Word::Operand { arg, may_be_value: false } => {
+                let (place, asks) = address(arg.exact()?)?;
+                places.push(place);
+                sends = sends.max(if asks { Sends::Nothing } else { Sends::Words });
+            }
             Word::Operand { .. } | Word::Unclear => return None,
         }
     }
-    if places.is_empty() || data && !is_get {
+    if data && !is_get {
+        sends = sends.max(Sends::Words);
+    }
+    if places.is_empty() {
         return None;
     }
-    let bytes = VIEW_BYTES * u64::try_from(places.len()).unwrap_or(1);
+    let each = match sends {
+        Sends::Nothing => VIEW_BYTES,
+        Sends::Words => WORDS_BYTES,
+        Sends::File => PUSH_BYTES,
+    };
+    let bytes = each * u64::try_from(places.len()).unwrap_or(1);
     let names = asks.files.iter().map(|name| (*name).to_owned()).collect();
-    Some(Reaches::reads(places, bytes).when([Condition::NoFileAbove { folder: "~".to_owned(), names }]))
+    let mut reaches = Reaches::reads(places, bytes).when([Condition::NoFileAbove { folder: "~".to_owned(), names }]);
+    if sends > Sends::Nothing {
+        reaches.writes.insert("requests".to_owned());
+    }
+    Some(reaches)
 }
 
-/// Options whose values are looked at one by one.
-fn is_sent(long: &str) -> bool {
-    ["url", "request", "method", "user-agent", "header", "data", "data-urlencode"].contains(&long)
+/// What is sent, by what may stand there.
+#[derive(Clone, Copy)]
+enum Sent {
+    Method,
+    Agent,
+    Header,
+    /// Of a file behind `@`.
+    Data,
+    /// Of a file behind `@`, in front of which a name may stand.
+    Encoded,
+    Form,
+    File,
+    /// Without a sign of what it is set to it is a file of them.
+    Cookie,
+    Words,
+    /// Of a file in front of which a name may stand.
+    Query,
+}
+
+impl Sent {
+    /// What a value has a request send, where it is known to be that and nothing else.
+    fn of(self, value: &str) -> Option<Sends> {
+        let words = |is_question: bool| if is_question { Sends::Nothing } else { Sends::Words };
+        let of_file = |is_file: bool| if is_file { Sends::File } else { Sends::Words };
+        Some(match self {
+            Self::Method => words(matches!(value, "GET" | "HEAD")),
+            Self::Agent => words(is_plain(value) && value.len() < 128),
+            Self::Header => {
+                let (field, content) = value.split_once(':')?;
+                // Another host would be meant than the one that is named.
+                let is_field = !field.starts_with('@') && !field.eq_ignore_ascii_case("host");
+                (is_field && !value.contains(['\r', '\n'])).then_some(())?;
+                words(HEADERS.contains(&field.to_ascii_lowercase().as_str()) && is_plain(content))
+            }
+            Self::Data => of_file(value.starts_with('@')),
+            Self::Encoded => of_file(value.contains('@')),
+            Self::Form => of_file(value.contains("=@") || value.contains("=<")),
+            // One word may stand for several.
+            Self::File => (!value.contains(['{', '['])).then_some(Sends::File)?,
+            Self::Cookie => value.contains('=').then_some(Sends::Words)?,
+            Self::Query => (!value.contains('@')).then_some(Sends::Words)?,
+            Self::Words => Sends::Words,
+        })
+    }
 }
 
 /// True for a value that is neither read from elsewhere nor written to elsewhere than it says, nor sent but for numbers.
@@ -241,11 +356,14 @@ fn stays(option: &str, value: &str) -> bool {
     }
 }
 
-/// True for an address that names something and does not say that asking for it does something, nor stands for several.
+/// True for an address that stands for nothing but itself.
+fn is_one(address: &str) -> bool {
+    !address.contains(['{', '[', '\\', ' ']) && !address.chars().any(char::is_control)
+}
+
+/// True for an address that names something and does not say that asking for it does something.
 fn is_question(address: &str) -> bool {
-    is_plain(address)
-        && !address.contains(['{', '[', '\\', ' '])
-        && acts_not(address.split_once("://").map_or(address, |(_, rest)| rest))
+    is_plain(address) && acts_not(address.split_once("://").map_or(address, |(_, rest)| rest))
 }
 
 fn acts_not(text: &str) -> bool {
@@ -300,28 +418,57 @@ mod tests {
     }
 
     #[test]
-    fn whatever_sends_starts_or_goes_elsewhere_is_none() {
+    fn what_sends_there_what_its_words_say_writes() {
+        for (text, bytes) in [
+            ("curl -d x https://a.example", WORDS_BYTES),
+            ("curl -sd x https://a.example", WORDS_BYTES),
+            ("curl --data x https://a.example", WORDS_BYTES),
+            ("curl -G --data-binary x https://a.example", WORDS_BYTES),
+            ("curl -X POST https://a.example", WORDS_BYTES),
+            ("curl -XDELETE https://a.example", WORDS_BYTES),
+            ("curl -H x:y https://a.example", WORDS_BYTES),
+            ("curl -u a:b https://a.example", WORDS_BYTES),
+            ("curl -b c=d https://a.example", WORDS_BYTES),
+            ("curl -e https://b.example https://a.example", WORDS_BYTES),
+            ("curl --json {} https://a.example", WORDS_BYTES),
+            ("curl -F x=y https://a.example", WORDS_BYTES),
+            ("curl -F x=@f https://a.example", PUSH_BYTES),
+            ("curl -T f https://a.example", PUSH_BYTES),
+            ("curl --data-binary @f https://a.example", PUSH_BYTES),
+            ("curl -G -d x=@f https://a.example", WORDS_BYTES),
+            ("curl -G --data-urlencode x@f https://a.example", PUSH_BYTES),
+            ("curl https://a.example/unsubscribe?email=x", WORDS_BYTES),
+            ("curl https://a.example/job/x/build?token=y", WORDS_BYTES),
+            ("curl https://a.example/aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldDEyMw", WORDS_BYTES),
+            ("curl https://a.example/hooks/x", WORDS_BYTES),
+            ("curl https://a.example/job/x/%62uild?token=y", WORDS_BYTES),
+            ("curl https://a.example/job/x/buildWithParameters", WORDS_BYTES),
+            ("curl https://a.example/admin/deleteUser", WORDS_BYTES),
+            ("curl https://a.example/users/1/destroy.json", WORDS_BYTES),
+            ("curl https://a.example/x?action=deleteAll.x", WORDS_BYTES),
+            ("wget --post-file=f https://a.example", PUSH_BYTES),
+            ("wget --post-data x https://a.example", WORDS_BYTES),
+            ("wget --method=PUT https://a.example", WORDS_BYTES),
+            ("wget --header=Cookie:x https://a.example", WORDS_BYTES),
+        ] {
+            let found = of_text(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((found.only_reads(), found.up_bytes), (false, bytes), "{text}");
+            assert_eq!(found.places, [Place::https("a.example")].into(), "{text}");
+        }
+    }
+
+    #[test]
+    fn whatever_starts_something_or_goes_elsewhere_is_none() {
         for text in [
             "curl http://a.example/x",
-            "curl -d x https://a.example",
-            "curl -sd x https://a.example",
-            "curl --data x https://a.example",
             "curl --dat x https://a.example",
-            "curl -X POST https://a.example",
-            "curl -XDELETE https://a.example",
-            "curl -G -d x=@f https://a.example",
-            "curl -G --data-urlencode x@f https://a.example",
-            "curl -G --data-binary x https://a.example",
-            "curl -H x:y https://a.example",
+            "curl -b jar https://a.example",
+            "curl -c jar -d x https://a.example",
+            "curl -T {f,g} https://a.example",
+            "curl -d x https://a.example/[1-9]",
             "curl -H @f https://a.example",
             "curl -H Host:b.example https://a.example",
-            "curl -T f https://a.example",
-            "curl -u a:b https://a.example",
-            "curl -F x=@f https://a.example",
-            "curl --json {} https://a.example",
             "curl -K f https://a.example",
-            "curl -b c=d https://a.example",
-            "curl -e https://b.example https://a.example",
             "curl -n https://a.example",
             "curl -x b:1 https://a.example",
             "curl --proxy b https://a.example",
@@ -340,25 +487,12 @@ mod tests {
             "curl https://127.0.0.1/x",
             "curl https://u:p@a.example/",
             "curl https://{a,b}.example/",
-            "curl https://a.example/aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldDEyMw",
-            "curl https://a.example/unsubscribe?email=x",
-            "curl https://a.example/job/x/build?token=y",
-            "curl https://a.example/hooks/x",
-            "curl https://a.example/job/x/%62uild?token=y",
-            "curl https://a.example/job/x/buildWithParameters",
-            "curl https://a.example/admin/deleteUser",
-            "curl https://a.example/users/1/destroy.json",
-            "curl https://a.example/x?action=deleteAll.x",
             "curl -r aGVsbG8gd29ybGQ- https://a.example/x",
-            "wget --post-file=f https://a.example",
-            "wget --post-data x https://a.example",
-            "wget --method=PUT https://a.example",
             "wget -i f https://a.example",
             "wget -e x=y https://a.example",
             "wget -m https://a.example",
             "wget -r https://a.example",
             "wget --use-askpass=x https://a.example",
-            "wget --header=Cookie:x https://a.example",
         ] {
             assert_eq!(of_text(text), None, "{text}");
         }
