@@ -6,6 +6,15 @@ const CONNECT: Duration = Duration::from_secs(2);
 
 /// Makes a client that follows no redirect and asks no proxy of the environment.
 pub fn client() -> Result<reqwest::Client, String> {
+    builder().build().map_err(|error| error.to_string())
+}
+
+/// The same with each request on a connection of its own: what stands on one waits for no other, and ends with none.
+pub fn client_apart() -> Result<reqwest::Client, String> {
+    builder().http1_only().build().map_err(|error| error.to_string())
+}
+
+fn builder() -> reqwest::ClientBuilder {
     // Only the first call installs it; later ones find it in place.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
@@ -13,8 +22,6 @@ pub fn client() -> Result<reqwest::Client, String> {
         .no_proxy()
         .connect_timeout(CONNECT)
         .user_agent(concat!("bashgate/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| error.to_string())
 }
 
 /// Why a reply was not read to its end.

@@ -1,11 +1,13 @@
 //! The inside of the way out: a port on loopback whose connections go to the host's socket, for a container that has no network. It
 //! decides nothing and holds nothing back: the host at the other end does.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bashgate_shared::command::Digest;
@@ -13,8 +15,11 @@ use bashgate_shared::protocol::RequestId;
 use bashgate_shared::{mailbox, programs};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::net::unix::pipe;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::inner::kernel;
 
 /// Most connections at once; more wait to be taken.
 const CONNECTIONS: usize = 1024;
@@ -194,6 +199,8 @@ impl Way {
     pub fn of(folder: &Path, answer: RequestId, subject: Digest) -> Result<Self, String> {
         let socket = folder.join(mailbox::EGRESS_SOCKET);
         let failed = |error: io::Error| format!("the host's way out is not there ({}: {error})", socket.display());
+        // What is given is this process's alone.
+        kernel::keep_from_others().map_err(failed)?;
         let mut held = std::os::unix::net::UnixStream::connect(&socket).map_err(failed)?;
         held.set_read_timeout(Some(GIVING)).map_err(failed)?;
         held.set_write_timeout(Some(GIVING)).map_err(failed)?;
@@ -242,16 +249,25 @@ impl Way {
         found
     }
 
-    /// Takes what connects to a port until what is returned is dropped, and passes it on as this run's.
-    pub fn serve(&self, listener: std::net::TcpListener) -> io::Result<tokio::runtime::Runtime> {
+    /// Takes what connects to a port until what is returned is dropped, and passes it on as this run's. Where others can connect there, too,
+    /// `ports` tells from which ports the run's connections come.
+    pub fn serve(
+        &self,
+        listener: std::net::TcpListener,
+        ports: Option<OwnedFd>,
+    ) -> io::Result<tokio::runtime::Runtime> {
         listener.set_nonblocking(true)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let begins = [&[mailbox::EGRESS_CONNECTS], self.answer.as_str().as_bytes()].concat();
-        let listener = {
+        let (listener, ports) = {
             let _inside = runtime.enter();
-            TcpListener::from_std(listener)?
+            (TcpListener::from_std(listener)?, ports.map(pipe::Receiver::from_owned_fd).transpose()?)
         };
-        runtime.spawn(serve_as(listener, self.socket.clone(), begins.into()));
+        let own = ports.is_some().then(Arc::<Own>::default);
+        if let (Some(ports), Some(own)) = (ports, own.clone()) {
+            runtime.spawn(async move { own.hear(ports).await });
+        }
+        runtime.spawn(serve_as(listener, self.socket.clone(), (begins.into(), own)));
         Ok(runtime)
     }
 }
@@ -266,22 +282,65 @@ pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Takes connections until it is ended.
 pub async fn serve(listener: TcpListener, socket: PathBuf) {
-    serve_as(listener, socket, Arc::default()).await;
+    serve_as(listener, socket, (Arc::default(), None)).await;
 }
 
-/// The same, where each connection to the host begins with these bytes.
-async fn serve_as(listener: TcpListener, socket: PathBuf, begins: Arc<[u8]>) {
+/// The ports from which a run has connected.
+#[derive(Default)]
+struct Own {
+    ports: Mutex<BTreeSet<u16>>,
+    more: Notify,
+}
+
+impl Own {
+    fn ports(&self) -> MutexGuard<'_, BTreeSet<u16>> {
+        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn hear(&self, mut told: pipe::Receiver) {
+        let mut port = [0; 2];
+        while told.read_exact(&mut port).await.is_ok() {
+            self.ports().insert(u16::from_ne_bytes(port));
+            self.more.notify_waiters();
+        }
+    }
+
+    /// True for a connection of the run, which is told of at about the time when it comes.
+    async fn has(&self, port: u16) -> bool {
+        let told = async {
+            loop {
+                let more = self.more.notified();
+                tokio::pin!(more);
+                more.as_mut().enable();
+                if self.ports().remove(&port) {
+                    break;
+                }
+                more.await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(2), told).await.is_ok()
+    }
+}
+
+/// The same, where each connection to the host begins with these bytes, and those of others are not taken.
+async fn serve_as(listener: TcpListener, socket: PathBuf, (begins, own): (Arc<[u8]>, Option<Arc<Own>>)) {
     let (socket, seats) = (Arc::new(socket), Arc::new(Semaphore::new(CONNECTIONS)));
     loop {
         let Ok(seat) = seats.clone().acquire_owned().await else { return };
-        let Ok((client, _)) = listener.accept().await else {
+        let Ok((client, peer)) = listener.accept().await else {
             // No descriptors, say: others may give some back.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let (socket, begins) = (socket.clone(), begins.clone());
+        let (socket, begins, own) = (socket.clone(), begins.clone(), own.clone());
         tokio::spawn(async move {
-            pass_on(client, &socket, &begins).await;
+            let is_own = match &own {
+                Some(own) => own.has(peer.port()).await,
+                None => true,
+            };
+            if is_own {
+                pass_on(client, &socket, &begins).await;
+            }
             drop(seat);
         });
     }

@@ -20,6 +20,7 @@ use crate::egress::Way;
 use crate::gate::Gate;
 use crate::presets::{Preset, ShellProgram};
 use crate::run::Internet;
+use crate::user::RunAs;
 use crate::{policy, sandbox};
 
 /// The name under which the runner asks.
@@ -170,6 +171,8 @@ pub struct Ask<'a> {
     pub preset: &'a Preset,
     /// Where the command would run; absolute.
     pub cwd: &'a Path,
+    /// The folder that it works in.
+    pub workspace: &'a Path,
     /// The agent on whose behalf, for the record.
     pub agent: Option<&'a str>,
     /// True where the asker goes on while it runs.
@@ -363,8 +366,9 @@ fn put(
         // It named no other text than its own: it may run with what goes with the answer, and with nothing else.
         (HookDecision::Cage { .. }, Ok(())) => {
             let way_out = answer.ok_or_else(|| "no answer came with it".to_owned());
-            let way_out =
-                way_out.and_then(|answer| way_out_of(answer, command, config, ask.cwd)).map_err(Denied::Gate)?;
+            let way_out = way_out
+                .and_then(|answer| way_out_of(answer, command, config, (ask.cwd, ask.workspace)))
+                .map_err(Denied::Gate)?;
             Ok(Put { by: LetThroughBy::Host, bound, way_out: Some(way_out) })
         }
         (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
@@ -437,9 +441,24 @@ pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) ->
 }
 
 /// Presents an answer, for its command as it is now: its way out, or why there is none, in words for the agent.
-pub fn way_out_of(answer: RequestId, command: &CommandLine, config: &Config, cwd: &Path) -> Result<Way, String> {
+///
+/// As whom it runs is up to whose the workspace is, and so is its home folder: what lies there counts for it as well.
+pub fn way_out_of(
+    answer: RequestId,
+    command: &CommandLine,
+    config: &Config,
+    (cwd, workspace): (&Path, &Path),
+) -> Result<Way, String> {
+    const OTHER: &str = "what it would start is not what it was when it was decided";
     // Somebody may have changed what the hook has looked at.
-    let subject = subject(command, config, cwd).ok_or("what it would start is not what it was when it was decided")?;
+    let own = subject(command, config, cwd).ok_or(OTHER)?;
+    for run_as in RunAs::candidates(workspace) {
+        // Whoever has no account keeps the caller's.
+        let Some((_, home)) = run_as.account().filter(|_| matches!(run_as, RunAs::Owner { .. })) else { continue };
+        let _home = OtherHome::of_commands(Path::new(&home));
+        subject(command, config, cwd).filter(|there| *there == own).ok_or(OTHER)?;
+    }
+    let subject = own;
     Way::of(&config.egress, answer, subject)
 }
 

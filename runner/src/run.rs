@@ -732,8 +732,10 @@ struct Live {
     log: Option<Log>,
     live: Option<Echo>,
     tmp: Option<OwnTmp>,
-    /// Where the command connects to get out, until somebody takes what comes there.
+    /// Where the command connects to get out, until somebody takes what comes there; and, where others could connect there as well, what
+    /// tells from which ports its connections come.
     listener: Option<OwnedFd>,
+    ports: Option<OwnedFd>,
     /// Who does, until it is dropped.
     passes_on: Option<tokio::runtime::Runtime>,
 }
@@ -783,6 +785,7 @@ fn start(
         live: spec.live.then(Echo::of_this_program),
         tmp,
         listener: None,
+        ports: None,
         passes_on: None,
     };
     let mut message = serde_json::to_vec(&plan).unwrap_or_default();
@@ -865,7 +868,9 @@ impl Live {
         let Some(way) = way_out else { return Ok(()) };
         // Where nobody could hold the command to it there is none.
         let Some(listener) = self.listener.take() else { return Ok(()) };
-        let passes_on = way.serve(listener.into()).map_err(|error| format!("cannot serve the way out: {error}"))?;
+        let passes_on = way
+            .serve(listener.into(), self.ports.take())
+            .map_err(|error| format!("cannot serve the way out: {error}"))?;
         self.passes_on = Some(passes_on);
         Ok(())
     }
@@ -877,13 +882,14 @@ impl Live {
                 let line: Vec<u8> = self.heard.drain(..=end).collect();
                 return serde_json::from_slice(&line).map_or(Heard::Gone, Heard::Report);
             }
-            let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
             let mut control = rustix::net::RecvAncillaryBuffer::new(&mut space);
             let flags = rustix::net::RecvFlags::CMSG_CLOEXEC;
             let read = rustix::net::recvmsg(&self.inner, &mut [io::IoSliceMut::new(&mut bytes)], &mut control, flags);
             for message in control.drain() {
                 if let rustix::net::RecvAncillaryMessage::ScmRights(mut descriptors) = message {
                     self.listener = descriptors.next().or(self.listener.take());
+                    self.ports = descriptors.next().or(self.ports.take());
                 }
             }
             match read.map(|read| read.bytes).map_err(io::Error::from) {

@@ -14,6 +14,7 @@ use crate::classify::tool::{MAX_ACTS, ToolAct};
 use crate::command::{CommandError, CommandLine, Digest, is_sha256};
 use crate::draft::{SCRIPT_DRAFT, ScriptDraft};
 use crate::object;
+use crate::programs::reaches::is_host;
 use crate::script::{self, Manifest, ManifestError};
 use crate::shell::quoted;
 
@@ -338,6 +339,12 @@ impl EgressWire {
     /// What an answer with a way out is about: the command, where it runs, and what its remotes are. The run says the same of itself.
     pub fn subject(command: &str, folder: &str, remotes: &[RemoteWire]) -> Digest {
         Digest::of(serde_json::to_string(&(command, folder, remotes)).unwrap_or_default().as_bytes())
+    }
+
+    /// What the container calls a host and is none: it names them, and an address that it names would be reached unlooked.
+    fn other_than_host(&self) -> Option<&str> {
+        let mut hosts = self.remotes.iter().flat_map(|remote| &remote.hosts);
+        hosts.find(|host| !is_host(&host.host) || host.port == 0).map(|host| host.host.as_str())
     }
 
     fn is_within_bounds(&self) -> bool {
@@ -770,6 +777,9 @@ pub enum RequestError {
     /// What a file of evidence is bound by is no digest.
     #[error("a file of evidence has no SHA-256 digest in hexadecimal digits")]
     NoDigest,
+    /// Where a remote lies is no name of a host.
+    #[error("a remote lies at `{0}`, which is no name of a host")]
+    NoHost(String),
     /// The command cannot be looked at.
     #[error("{0}")]
     Command(#[from] CommandError),
@@ -783,7 +793,7 @@ impl RequestError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Command(error) => error.help(),
-            Self::Version(_) | Self::UnknownType(_) | Self::Malformed(_) | Self::NoDigest => {
+            Self::Version(_) | Self::UnknownType(_) | Self::Malformed(_) | Self::NoDigest | Self::NoHost(_) => {
                 "install bashgate-hook and bashgate of the same version"
             }
             Self::WrongId => "name the file after its request_id",
@@ -842,6 +852,9 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             }
             if wire.egress.as_ref().is_some_and(|egress| !egress.is_within_bounds()) {
                 return Err(RequestError::FieldTooLong("egress"));
+            }
+            if let Some(other) = wire.egress.as_ref().and_then(EgressWire::other_than_host) {
+                return Err(RequestError::NoHost(other.chars().take(100).collect()));
             }
             let script = wire.script.map(|script| checked(script, &wire.command)).transpose()?;
             Ok(Request::BashCheck(Box::new(BashCheck {

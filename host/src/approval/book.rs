@@ -432,7 +432,9 @@ impl Book {
 
     /// True while what goes by this id lets others through.
     pub fn lets_ahead(&self, id: &ApprovalId, now: Now, epoch: u64) -> bool {
+        let by_session = |session: &Session| session.pass.id == *id && session.epoch == epoch;
         self.grants.iter().any(|grant| grant.pass.id == *id && grant.counts(now, Some(epoch)))
+            || self.sessions.values().any(by_session)
     }
 
     /// What is let through ahead.

@@ -26,10 +26,10 @@ pub fn kind_of(found: &Classification, remotes: &Remotes) -> Option<Kind> {
     let of = |name: &'static str| {
         found.calls.iter().filter(move |call| matches!(call.first(), Some(Some(program)) if program == name))
     };
-    // A document in the text goes through `cat`, which then has no words; what another call shows is not in the text.
+    // A document in the text goes through `cat`, which then has no words.
     let stands_in_text = || {
-        let is_known = of(FORGE).all(|call| call.iter().all(Option::is_some)) || of(FORGE).count() == 1;
-        is_known
+        // A document in the text is known; a variable, or what a substitution prints, says something else each time.
+        of(FORGE).all(|call| call.iter().all(Option::is_some))
             && of("cat").all(|call| call.len() == 1)
             && effects.programs.iter().all(|program| {
                 program == FORGE || program == "cat" || programs::CHANGE_FOLDER.contains(&program.as_str())

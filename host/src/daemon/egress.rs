@@ -6,7 +6,7 @@ use serde_json::json;
 use super::After;
 use super::core::Core;
 use crate::audit::{Entry, RecordKind};
-use crate::clock;
+use crate::clock::{self, Now};
 use crate::egress::Closed;
 use crate::egress::answers::Answers;
 use crate::egress::hosts::Entry as Listed;
@@ -21,6 +21,16 @@ impl Core {
     /// What goes with answers to runs.
     pub fn way_out(&self) -> Answers {
         self.way_out.clone()
+    }
+
+    /// Ends the ways out of answers that rest on another taint, or on what is let through ahead no more: also of runs that go on.
+    pub(super) fn end_ways_out(&self, now: Now) {
+        let epoch_of = |name: &WorkspaceName| self.workspaces.get(name).map(|known| known.seen.epoch);
+        self.way_out.end_unless(|workspace, on| {
+            let Some(epoch) = epoch_of(workspace) else { return false };
+            on.epoch.is_none_or(|given| given == epoch)
+                && on.ahead.as_ref().is_none_or(|id| self.book.lets_ahead(id, now, epoch))
+        });
     }
 
     /// A connection is over, or was refused.

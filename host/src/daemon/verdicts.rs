@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs::row;
+use bashgate_shared::programs::reaches::Reaches;
+use bashgate_shared::programs::{is_builtin, row};
 use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, EgressWire, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
@@ -21,6 +22,7 @@ use crate::case::{self, Standing, Step, Verdict, View};
 use crate::chat::Notice;
 use crate::chat::notice::{self, Became, Decided};
 use crate::clock;
+use crate::egress::answers::RestsOn;
 use crate::fault;
 use crate::policy::egress::{self, End};
 use crate::policy::trust;
@@ -298,10 +300,20 @@ impl Core {
         let ends: Vec<EgressEnd> = goes_to.iter().map(end).collect();
         let ports = || goes_to.iter().map(|(_, port)| *port);
         let signs_in = |name: &&String| row(name).is_some_and(|row| row.signs_in.iter().any(|one| one.is_for(ports())));
-        let programs = found.effects.programs.iter().filter(signs_in).cloned().collect();
+        // What comes in may be a link to what a program signs in with, for whatever else opens it.
+        let brings = found.reaches.as_ref().is_some_and(Reaches::brings_files);
+        let is_of_theirs = |name: &String| signs_in(&name) || is_builtin(name);
+        let is_shown = !brings || found.effects.programs.iter().all(is_of_theirs);
+        let programs = found.effects.programs.iter().filter(|name| is_shown && signs_in(name)).cloned().collect();
         let Some(told) = &open.check.egress else { return Vec::new() };
         let subject = EgressWire::subject(open.check.command.text(), &told.folder, &told.remotes);
-        let is_ready = self.way_out.put(&open.workspace, &open.request_id, subject, &ends, programs);
+        // What only reads needs nobody's word.
+        let epoch = self.workspaces.get(&open.workspace).map(|known| known.seen.epoch);
+        let sends = found.reaches.as_ref().is_some_and(|reaches| !reaches.only_reads());
+        let is_ahead = |id: &&ApprovalId| self.book.lets_ahead(id, clock::now(), epoch.unwrap_or(u64::MAX));
+        let ahead = open.passed.as_ref().filter(is_ahead).cloned();
+        let rests_on = RestsOn { epoch: epoch.filter(|_| sends), ahead };
+        let is_ready = self.way_out.put(&open.workspace, &open.request_id, subject, &ends, (programs, rests_on));
         // Else it runs, and reaches nothing.
         if is_ready { ends } else { Vec::new() }
     }

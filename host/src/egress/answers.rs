@@ -12,13 +12,14 @@ use bashgate_shared::protocol::{EgressEnd, RequestId, WorkspaceName};
 use tokio::sync::{Semaphore, mpsc};
 
 use super::hosts::Host;
+use crate::approval::ApprovalId;
 
-/// So long a run may take to begin after its answer.
-const BEGINNING: Duration = Duration::from_mins(5);
+/// So long a run may take to begin after its answer: as a rule it begins at once.
+const BEGINNING: Duration = Duration::from_mins(1);
 /// Longest life of a run's way out: as long as a run in the cage.
 const LASTING: Duration = Duration::from_hours(1);
-/// Most answers of all workspaces that wait for their runs, or are at work.
-const MOST: usize = 1024;
+/// Most answers of one workspace that wait for their runs, or are at work.
+const MOST: usize = 128;
 /// Most refusals that a run hears of.
 const MOST_TOLD: usize = 16;
 
@@ -36,12 +37,22 @@ pub struct Answer {
     programs: Vec<String>,
     left: Mutex<[u64; 2]>,
     until: Mutex<Instant>,
+    rests_on: RestsOn,
     /// The process that has presented it.
     presenter: Mutex<Option<i32>>,
     /// Closed when it is over.
     over: Semaphore,
     tells: mpsc::Sender<String>,
     told: Mutex<Option<mpsc::Receiver<String>>>,
+}
+
+/// What must still count so that an answer does, also while its run goes on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RestsOn {
+    /// The taint epoch in which it was given, where it sends more than a question.
+    pub epoch: Option<u64>,
+    /// What was let through ahead, by which it was.
+    pub ahead: Option<ApprovalId>,
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -56,14 +67,17 @@ impl Answers {
         id: &RequestId,
         subject: Digest,
         ends: &[EgressEnd],
-        programs: Vec<String>,
+        (programs, rests_on): (Vec<String>, RestsOn),
     ) -> bool {
         let mut all = held(&self.0);
         all.retain(|_, answer| !answer.is_over());
-        if all.len() >= MOST || ends.is_empty() {
+        let own = all.keys().filter(|(of, _)| of == workspace).count();
+        if own >= MOST || ends.is_empty() {
             return false;
         }
-        let hosts = ends.iter().map(|end| Host::parse(&end.host).map(|host| (host, end.port)));
+        // Nobody but the operator names addresses.
+        let name = |host: &str| Host::parse(host).filter(|host| matches!(host, Host::Name(_)));
+        let hosts = ends.iter().map(|end| name(&end.host).map(|host| (host, end.port)));
         let Some(hosts) = hosts.collect::<Option<Vec<_>>>() else { return false };
         let [up, down] = ends.iter().fold([0, 0], |[up, down], end| [up.max(end.up_bytes), down.max(end.down_bytes)]);
         let (tells, told) = mpsc::channel(MOST_TOLD);
@@ -74,6 +88,7 @@ impl Answers {
             programs,
             left: Mutex::new([up, down]),
             until: Mutex::new(Instant::now() + BEGINNING),
+            rests_on,
             presenter: Mutex::new(None),
             over: Semaphore::new(0),
             tells,
@@ -90,12 +105,6 @@ impl Answers {
         (id, subject): (&RequestId, &str),
         pid: i32,
     ) -> Result<(Arc<Answer>, mpsc::Receiver<String>), &'static str> {
-        // A process that the kernel does not name here could be any.
-        if pid <= 0 {
-            return Err(
-                "the host cannot tell which process asks; let it run in the first process namespace of its machine",
-            );
-        }
         let answer = held(&self.0).get(&(workspace.clone(), id.clone())).cloned();
         let answer = answer.filter(|answer| !answer.is_over()).ok_or("the host has no such answer, or it is over")?;
         if answer.subject != subject {
@@ -117,6 +126,17 @@ impl Answers {
         let answer = held(&self.0).get(&(workspace.clone(), id.clone())).cloned()?;
         let is_its = *held(&answer.presenter) == Some(pid);
         (is_its && !answer.is_over()).then_some(answer)
+    }
+
+    /// Ends those that rest on something that counts no more.
+    pub fn end_unless(&self, counts: impl Fn(&WorkspaceName, &RestsOn) -> bool) {
+        held(&self.0).retain(|(workspace, _), answer| {
+            let counts = counts(workspace, &answer.rests_on);
+            if !counts {
+                answer.end();
+            }
+            counts
+        });
     }
 
     /// Ends those of a workspace, also such as are at work.
@@ -200,7 +220,7 @@ mod tests {
         let (answers, id) = (Answers::default(), RequestId::parse(ID).unwrap());
         let [own, other] = ["own", "other"].map(|name| WorkspaceName::parse(name).unwrap());
         let digest = Digest::of(b"git fetch").hex();
-        assert!(answers.put(&own, &id, Digest::of(b"git fetch"), &[end("a.example", 10)], Vec::new()));
+        assert!(answers.put(&own, &id, Digest::of(b"git fetch"), &[end("a.example", 10)], Default::default()));
         assert!(answers.of_run(&own, &id, 7).is_none(), "nobody has presented it");
         assert!(answers.present(&other, (&id, &digest), 7).is_err(), "another workspace");
         assert!(answers.present(&own, (&id, &Digest::of(b"git push").hex()), 7).is_err(), "another command");
@@ -225,11 +245,41 @@ mod tests {
         let own = WorkspaceName::parse("own").unwrap();
         let id = |at: usize| RequestId::parse(&format!("2f1c7d1e-0a4b-4c8e-9b1d-{at:012x}")).unwrap();
         for at in 0..MOST {
-            assert!(answers.put(&own, &id(at), Digest::of(b"x"), &[end("a.example", 1)], Vec::new()));
+            assert!(answers.put(&own, &id(at), Digest::of(b"x"), &[end("a.example", 1)], Default::default()));
         }
-        assert!(!answers.put(&own, &id(MOST), Digest::of(b"x"), &[end("a.example", 1)], Vec::new()));
+        assert!(!answers.put(&own, &id(MOST), Digest::of(b"x"), &[end("a.example", 1)], Default::default()));
+        let other = WorkspaceName::parse("other").unwrap();
+        assert!(answers.put(&other, &id(0), Digest::of(b"x"), &[end("a.example", 1)], Default::default()));
         answers.end_all(&own);
-        assert!(answers.put(&own, &id(MOST), Digest::of(b"x"), &[end("a.example", 1)], Vec::new()));
-        assert!(!answers.put(&own, &id(0), Digest::of(b"x"), &[], Vec::new()), "no hosts, no way out");
+        assert!(answers.put(&own, &id(MOST), Digest::of(b"x"), &[end("a.example", 1)], Default::default()));
+        assert!(!answers.put(&own, &id(0), Digest::of(b"x"), &[], Default::default()), "no hosts, no way out");
+        for address in ["127.0.0.1", "169.254.169.254", "[::1]", "0x7f.1", "2130706433", "1.1.1.1"] {
+            assert!(!answers.put(&own, &id(0), Digest::of(b"x"), &[end(address, 1)], Default::default()), "{address}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_over_with_what_it_rests_on() {
+        let answers = Answers::default();
+        let own = WorkspaceName::parse("own").unwrap();
+        let id = |at: usize| RequestId::parse(&format!("2f1c7d1e-0a4b-4c8e-9b1d-{at:012x}")).unwrap();
+        let digest = Digest::of(b"x").hex();
+        let ahead = ApprovalId::from_random([1; 5]);
+        let all = [
+            RestsOn::default(),
+            RestsOn { epoch: Some(4), ahead: None },
+            RestsOn { epoch: Some(4), ahead: Some(ahead.clone()) },
+        ];
+        for (at, rests_on) in all.into_iter().enumerate() {
+            assert!(answers.put(&own, &id(at), Digest::of(b"x"), &[end("a.example", 1)], (Vec::new(), rests_on)));
+            answers.present(&own, (&id(at), &digest), 7).unwrap();
+        }
+        let there = || (0..3).filter(|at| answers.of_run(&own, &id(*at), 7).is_some()).collect::<Vec<_>>();
+        answers.end_unless(|_, on| on.epoch.is_none_or(|epoch| epoch == 4));
+        assert_eq!(there(), [0, 1, 2]);
+        answers.end_unless(|_, on| on.ahead.as_ref() != Some(&ahead));
+        assert_eq!(there(), [0, 1], "the grant is over");
+        answers.end_unless(|_, on| on.epoch.is_none_or(|epoch| epoch == 5));
+        assert_eq!(there(), [0], "another epoch");
     }
 }

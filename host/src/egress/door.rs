@@ -25,7 +25,7 @@ const QUESTIONS: usize = 64;
 static ALL_LOOKUPS: Semaphore = Semaphore::const_new(64);
 /// How long resolving and connecting may take.
 const CONNECTING: Duration = Duration::from_secs(15);
-/// Most records of one workspace in a minute; of what is beyond only the number is told.
+/// Most records of one workspace in a minute; of what is beyond only the number and the sum are told.
 const RECORDS_A_MINUTE: u64 = 120;
 /// Longest text of a host on record, in characters.
 const MAX_WRITTEN: usize = 300;
@@ -74,6 +74,13 @@ pub(super) enum Way {
     Down,
 }
 
+/// What has no record of its own.
+#[derive(Debug, Clone, Copy, Default)]
+struct Beyond {
+    count: u64,
+    bytes: [u64; 2],
+}
+
 /// The rules of one workspace, and what it has used up.
 #[derive(Clone)]
 pub(super) struct Door {
@@ -84,7 +91,7 @@ pub(super) struct Door {
     pub(super) seats: Arc<Semaphore>,
     budget: Arc<Mutex<[Allowance; 2]>>,
     /// What went through, and what was refused: neither crowds out the other.
-    records: Arc<Mutex<[(Allowance, u64); 2]>>,
+    records: Arc<Mutex<[(Allowance, Beyond); 2]>>,
     lookups: Arc<Semaphore>,
     /// MiB of questions to models that have no answer yet.
     pub(super) questions: Arc<Semaphore>,
@@ -112,14 +119,14 @@ impl Door {
     pub(super) fn new(
         workspace: WorkspaceName,
         hosts: Vec<Entry>,
-        settings: Arc<Settings>,
+        (settings, seats): (Arc<Settings>, usize),
         (events, answers, client): (mpsc::UnboundedSender<Event>, Answers, reqwest::Client),
     ) -> Self {
         let hour = |bytes: u64| Allowance::new(bytes, Duration::from_hours(1));
         let budget = Arc::new(Mutex::new([hour(settings.up_bytes_per_hour), hour(settings.down_bytes_per_hour)]));
-        let a_minute = || (Allowance::new(RECORDS_A_MINUTE, Duration::from_mins(1)), 0);
+        let a_minute = || (Allowance::new(RECORDS_A_MINUTE, Duration::from_mins(1)), Beyond::default());
         let records = Arc::new(Mutex::new([a_minute(), a_minute()]));
-        let (seats, lookups) = (Arc::new(Semaphore::new(CONNECTIONS)), Arc::new(Semaphore::new(LOOKUPS)));
+        let (seats, lookups) = (Arc::new(Semaphore::new(CONNECTIONS.min(seats))), Arc::new(Semaphore::new(LOOKUPS)));
         let questions = Arc::new(Semaphore::new(QUESTIONS));
         let ends = Arc::new(Semaphore::new(0));
         Self {
@@ -186,14 +193,18 @@ impl Door {
         }
     }
 
+    /// A refusal where nothing is left of the hour's budget, in either direction.
+    pub(super) fn has_budget(&self) -> Result<(), Refusal> {
+        let is_used_up = |at: usize| held(&self.budget).get(at).is_some_and(|left| !left.has_some());
+        match [Way::Up, Way::Down].into_iter().enumerate().find(|(at, _)| is_used_up(*at)) {
+            Some((_, way)) => Err(self.used_up(way)),
+            None => Ok(()),
+        }
+    }
+
     /// Connects to a host of the list. Its name is resolved once, and all that it means is looked at first.
     pub(super) async fn connect(&self, host: &Host, port: u16) -> Result<(TcpStream, SocketAddr), Refusal> {
-        for (at, way) in [Way::Up, Way::Down].into_iter().enumerate() {
-            let is_used_up = held(&self.budget).get(at).is_some_and(|left| !left.has_some());
-            if is_used_up {
-                return Err(self.used_up(way));
-            }
-        }
+        self.has_budget()?;
         let reach = async {
             let addresses: Vec<SocketAddr> = match host {
                 // Whoever lists an address has named it.
@@ -275,13 +286,17 @@ impl Door {
         let (left, dropped) = if closed.address.is_some() { through } else { refused };
         closed.is_recorded = left.take(1);
         if !closed.is_recorded {
-            *dropped += 1;
+            dropped.count += 1;
+            for (sum, bytes) in dropped.bytes.iter_mut().zip(closed.bytes) {
+                *sum = sum.saturating_add(bytes);
+            }
         }
-        let more = if closed.is_recorded { std::mem::take(dropped) } else { 0 };
-        if more > 0 {
+        let Beyond { count, bytes: [up, down] } =
+            if closed.is_recorded { std::mem::take(dropped) } else { Beyond::default() };
+        if count > 0 {
             let said = closed.why.take().map(|why| format!("{why}; ")).unwrap_or_default();
             closed.why = Some(format!(
-                "{said}{more} before it are not on record: they were more than {RECORDS_A_MINUTE} a minute"
+                "{said}{count} before it, {up} bytes up and {down} down in all, are not on record: they were more than {RECORDS_A_MINUTE} a minute"
             ));
         }
         drop(records);

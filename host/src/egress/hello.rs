@@ -14,6 +14,8 @@ pub enum Hello {
         name: Option<String>,
         /// It hides the name that counts (ECH), or pretends to.
         hides: bool,
+        /// So many bytes it takes, with its records: what stands behind them is something else.
+        bytes: usize,
     },
 }
 
@@ -22,6 +24,7 @@ pub const MAX_HELLO: usize = 32 * 1024;
 
 /// In how many records it may come: a library uses one or two.
 const MAX_RECORDS: usize = 64;
+const ALERT: u8 = 21;
 const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 const SERVER_NAME: u16 = 0;
@@ -39,7 +42,12 @@ pub fn read(bytes: &[u8]) -> Hello {
         if let Some(length) = length_of(&message)
             && message.len() >= 4 + length
         {
-            return inside(message.get(4..4 + length).unwrap_or_default()).unwrap_or(Hello::Broken);
+            // Something else in the same record would be read together with it.
+            let (name, hides) = match inside(message.get(4..4 + length).unwrap_or_default()) {
+                Some(found) if message.len() == 4 + length => found,
+                _ => return Hello::Broken,
+            };
+            return Hello::Whole { name, hides, bytes: bytes.len() - records.0.len() };
         }
         count += 1;
         if message.len() > MAX_HELLO || count > MAX_RECORDS {
@@ -55,7 +63,8 @@ pub fn read(bytes: &[u8]) -> Hello {
             return Hello::Broken;
         }
         let wanted = usize::try_from(length).unwrap_or(usize::MAX);
-        message.extend_from_slice(records.0.get(..wanted.min(records.0.len())).unwrap_or_default());
+        let part = records.0.get(..wanted.min(records.0.len())).unwrap_or_default();
+        message.extend_from_slice(part);
         if message.first().is_some_and(|kind| *kind != CLIENT_HELLO) {
             return Hello::Broken;
         }
@@ -79,13 +88,26 @@ const AGAIN: [u8; 32] = [
 /// How much of an answer is needed to say that: a record's head, a message's, a version and what is random.
 pub const ANSWER: usize = 5 + 4 + 2 + 32;
 
+/// True for first words that some library would take for TLS, or for what came before it: a record of any kind, or the hello of old that has
+/// its first bit set.
+pub fn may_be_tls(words: &[u8]) -> bool {
+    words.first().is_some_and(|first| matches!(first, 20..=24 | 0x80..))
+}
+
 /// Whether a server asks for another hello; `None` where too little of its answer is there.
-pub fn asks_again(answer: &[u8]) -> Option<bool> {
-    if answer.first().is_some_and(|kind| *kind != HANDSHAKE) {
-        return Some(false);
-    }
-    let length =
-        answer.get(3..5).map(|length| length.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))?;
+pub fn asks_again(mut answer: &[u8]) -> Option<bool> {
+    let length = loop {
+        let kind = *answer.first()?;
+        if !matches!(kind, ALERT | HANDSHAKE) {
+            return Some(false);
+        }
+        let length = answer.get(3..5)?.iter().fold(0, |number, byte| number << 8 | usize::from(*byte));
+        if kind == HANDSHAKE {
+            break length;
+        }
+        // It may warn of something first.
+        answer = answer.get(5 + length..)?;
+    };
     // In pieces it might be.
     if length < ANSWER - 5 {
         return Some(true);
@@ -93,12 +115,13 @@ pub fn asks_again(answer: &[u8]) -> Option<bool> {
     answer.get(11..ANSWER).map(|random| random == AGAIN)
 }
 
-/// How many bytes whole records of other kinds take at the beginning: a client may send some before it says hello again.
+/// How many bytes whole records take at the beginning by which a client says, for the sake of what stands between, that it changes its cipher:
+/// some do before they say hello again.
 pub fn before_hello(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(&[kind, _, _, high, low]) = bytes.get(at..at + 5).and_then(|head| head.first_chunk::<5>()) {
         let end = at + 5 + usize::from(u16::from_be_bytes([high, low]));
-        if !matches!(kind, 20 | 23) || end > bytes.len() {
+        if kind != 20 || end > bytes.len() {
             break;
         }
         at = end;
@@ -106,8 +129,8 @@ pub fn before_hello(bytes: &[u8]) -> usize {
     at
 }
 
-/// The body of a hello.
-fn inside(body: &[u8]) -> Option<Hello> {
+/// What the body of a hello says: the name, and whether it hides one.
+fn inside(body: &[u8]) -> Option<(Option<String>, bool)> {
     let mut body = Reader(body);
     // The version, and what is random.
     body.take(2 + 32)?;
@@ -116,7 +139,7 @@ fn inside(body: &[u8]) -> Option<Hello> {
     body.list(2)?;
     body.list(1)?;
     if body.0.is_empty() {
-        return Some(Hello::Whole { name: None, hides: false });
+        return Some((None, false));
     }
     let mut extensions = Reader(body.list(2)?);
     if !body.0.is_empty() {
@@ -135,7 +158,7 @@ fn inside(body: &[u8]) -> Option<Hello> {
             name = Some(server_name(content)?);
         }
     }
-    Some(Hello::Whole { name, hides })
+    Some((name, hides))
 }
 
 /// The one name of the extension.
@@ -197,8 +220,8 @@ pub(super) mod tests {
         bytes
     }
 
-    fn named(name: &str) -> Hello {
-        Hello::Whole { name: Some(name.to_owned()), hides: false }
+    fn named(name: &'static str) -> Hello {
+        Hello::Whole { name: Some(name.to_owned()), hides: false, bytes: hello(name).len() }
     }
 
     /// The same message in records of so many bytes.
@@ -218,9 +241,15 @@ pub(super) mod tests {
             assert_eq!(read(&whole[..end]), Hello::Part, "{end}");
         }
         for size in [5, 50, 200] {
-            assert_eq!(read(&split(&whole, size)), named("example.org"), "{size}");
+            let pieces = split(&whole, size);
+            let read = read(&pieces);
+            assert!(
+                matches!(&read, Hello::Whole { name: Some(name), bytes, .. } if name == "example.org" && *bytes == pieces.len()),
+                "{size}: {read:?}"
+            );
         }
-        assert_eq!(read(&hello("192.0.2.1")), Hello::Whole { name: None, hides: false });
+        let nameless = hello("192.0.2.1");
+        assert_eq!(read(&nameless), Hello::Whole { name: None, hides: false, bytes: nameless.len() });
         assert_eq!(read(&split(&whole, 1)), Hello::Broken, "in more records than any library makes");
         // What comes behind it is the handshake's business.
         assert_eq!(read(&[whole.as_slice(), b"more"].concat()), named("example.org"));
@@ -271,12 +300,9 @@ pub(super) mod tests {
             let message = [&[1], &length[1..], &body].concat();
             split(&[&[0; 5], message.as_slice()].concat(), 16000)
         };
-        assert_eq!(read(&with(&[])), named("example.org"));
+        assert!(matches!(read(&with(&[])), Hello::Whole { name: Some(name), .. } if name == "example.org"));
         assert_eq!(read(&with(&extension)), Hello::Broken);
-        assert_eq!(
-            read(&with(&[0xfe, 0x0d, 0, 1, 0])),
-            Hello::Whole { name: Some("example.org".to_owned()), hides: true }
-        );
+        assert!(matches!(read(&with(&[0xfe, 0x0d, 0, 1, 0])), Hello::Whole { hides: true, .. }));
         // Its length goes beyond the end.
         assert_eq!(read(&with(&[0, 99, 0, 9, 0])), Hello::Broken);
     }
@@ -289,12 +315,22 @@ pub(super) mod tests {
         assert_eq!(asks_again(&answer(&AGAIN)[..42]), None);
         assert_eq!(asks_again(&[22, 3, 3, 0, 1, 2]), Some(true), "in pieces");
         assert_eq!(asks_again(b"SSH-2.0"), Some(false));
+        // A server may warn first, and says it then.
+        let warns = [21, 3, 1, 0, 2, 1, 112];
+        assert_eq!(asks_again(&[&warns[..], &answer(&AGAIN)].concat()), Some(true));
+        assert_eq!(asks_again(&[&warns[..], &answer(&[7; 32])].concat()), Some(false));
+        assert_eq!(asks_again(&warns), None);
+        for words in [&[22, 3][..], &[21, 3, 1], &[20], &[24], &[0x80, 0x2e, 1], &[22, 2]] {
+            assert!(may_be_tls(words), "{words:?}");
+        }
+        assert!(!may_be_tls(b"SSH-2.0") && !may_be_tls(b"GET /") && !may_be_tls(&[0, 0, 0, 8]) && !may_be_tls(&[]));
         assert_eq!(asks_again(b""), None);
         let whole = hello("example.org");
-        let before = [&[20, 3, 3, 0, 1, 1][..], &[23, 3, 3, 0, 2, 0, 0]].concat();
+        let before = [20, 3, 3, 0, 1, 1].repeat(2);
         let all = [before.as_slice(), &whole].concat();
         assert_eq!(before_hello(&all), before.len());
         assert_eq!(read(&all[before_hello(&all)..]), named("example.org"));
+        assert_eq!(before_hello(&[23, 3, 3, 0, 2, 0, 0]), 0);
         assert_eq!((before_hello(&whole), before_hello(&[20, 3, 3, 0, 9, 1]), before_hello(b"")), (0, 0, 0));
     }
 

@@ -94,8 +94,9 @@ pub struct Egress {
     settings: Arc<Settings>,
     events: mpsc::UnboundedSender<Event>,
     open: BTreeMap<WorkspaceName, (Arc<Door>, JoinHandle<()>)>,
-    /// Connections of all workspaces.
+    /// Connections of all workspaces, and how many of them one may have.
     seats: Arc<Semaphore>,
+    own_seats: usize,
     answers: Answers,
     /// Asks models.
     client: reqwest::Client,
@@ -110,9 +111,18 @@ impl Egress {
         }
         // Each takes two descriptors; the rest is for mailboxes, channels and the store.
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(1 << 16);
-        let seats = Arc::new(Semaphore::new(usize::try_from(most / 4).unwrap_or(MAX_SEATS).min(MAX_SEATS)));
-        let client = crate::outgoing::client().map_err(io::Error::other)?;
-        Ok(Self { settings: Arc::new(settings), events, open: BTreeMap::new(), seats, answers, client })
+        let most = usize::try_from(most / 4).unwrap_or(MAX_SEATS).min(MAX_SEATS);
+        let seats = Arc::new(Semaphore::new(most));
+        let client = crate::outgoing::client_apart().map_err(io::Error::other)?;
+        Ok(Self {
+            settings: Arc::new(settings),
+            events,
+            open: BTreeMap::new(),
+            seats,
+            own_seats: most / 4,
+            answers,
+            client,
+        })
     }
 
     /// Opens one for each of these workspaces, which have these hosts besides those of all, and ends the others.
@@ -127,7 +137,8 @@ impl Egress {
                 Ok(listener) => {
                     let hosts = self.settings.hosts.iter().chain(hosts).cloned().collect();
                     let shared = (self.events.clone(), self.answers.clone(), self.client.clone());
-                    let door = Arc::new(Door::new(name.clone(), hosts, self.settings.clone(), shared));
+                    let door =
+                        Arc::new(Door::new(name.clone(), hosts, (self.settings.clone(), self.own_seats), shared));
                     let task = tokio::spawn(server::serve(listener, door.clone(), self.seats.clone()));
                     self.open.insert(name.clone(), (door, task));
                 }

@@ -105,9 +105,14 @@ pub const APIS: &[Api] = &[
     },
 ];
 
-/// What of a question is said to the model, and what of that holds more of it.
+/// What of a question is said to the model.
 const SAID: &str = "messages input contents system instructions systemInstruction system_instruction prediction";
-const INNER: &str = "content parts output source file functionresponse function_response";
+/// What of that is text to everybody: what a tool was called with, and what came of it.
+const FREE: &str = "input arguments args response operation metadata";
+/// The same of tools that are a shell where the agent is.
+const FREE_OF_SHELL: &str = "action";
+/// Longest field of a request that goes along, in bytes: a service may end all that is asked on a connection over a longer one.
+const MAX_FIELD: usize = 4096;
 /// The field in which Gemini is asked how long a question would be.
 const COUNTED: &str = "generateContentRequest";
 /// Tools of services that find addresses.
@@ -191,7 +196,7 @@ impl Model {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         for name in SENT {
-            if let Some(value) = of_client.get(*name) {
+            if let Some(value) = of_client.get(*name).filter(|value| value.len() <= MAX_FIELD) {
                 headers.insert(HeaderName::from_static(name), value.clone());
             }
         }
@@ -221,6 +226,7 @@ impl Model {
             return Err(Refused::Field(name, self.name.clone()));
         }
         let model = asked.get("model").and_then(Value::as_str).unwrap_or_default();
+        let model = model.to_ascii_lowercase();
         if self.api.kind == "openai" && SEARCH.iter().any(|word| model.contains(word)) && !self.may_be("web_search") {
             return Err(Refused::Elsewhere("a model that searches by itself"));
         }
@@ -243,8 +249,10 @@ impl Model {
         let mut is_other = false;
         for tool in tools.iter_mut() {
             let Value::Object(tool) = tool else { return Err(Refused::NoJson("a tool is no object".to_owned())) };
+            let is_like = |name: &String, one: &str| name.eq_ignore_ascii_case(one) && name != one;
             if depth > 1
-                || tool.keys().any(|name| name.eq_ignore_ascii_case("type") && name != "type" || !name.is_ascii())
+                || tool.keys().any(|name| is_like(name, "type") || is_like(name, "tools") || !is_plain_name(name))
+                || tool.get("tools").is_some_and(|inner| !inner.is_array())
             {
                 return Err(Refused::NoJson("a tool has a name that is read in two ways".to_owned()));
             }
@@ -263,6 +271,13 @@ impl Model {
         }
         let before = tools.len();
         tools.retain(|tool| self.is_ours(tool));
+        // One that the operator lets run at the service says to it what it says; of the agent's own, names and forms are text.
+        for tool in tools.iter() {
+            let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
+            if self.api.kind != "gemini" && !self.api.tools.iter().any(|known| is_version_of(kind, known)) {
+                self.brings_nothing(tool, 0)?;
+            }
+        }
         Ok(is_other || tools.len() != before)
     }
 
@@ -279,16 +294,22 @@ impl Model {
 
     /// True for a type of tools that run where the agent is, or that the operator lets run at the service.
     fn may_be(&self, kind: &str) -> bool {
-        // A version stands behind it.
-        let is = |known: &str| {
-            let version = kind.strip_prefix(known).filter(|_| known.ends_with('_'));
-            kind == known || version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        self.api.tools.iter().any(|known| is(known))
+        self.api.tools.iter().any(|known| is_version_of(kind, known))
             || self.server_tools.iter().any(|known| {
                 kind == known || kind.strip_prefix(known.as_str()).is_some_and(|rest| rest.starts_with('_'))
             })
     }
+}
+
+/// True for a type of tools that is the known one; where a version stands behind that, with any.
+fn is_version_of(kind: &str, known: &str) -> bool {
+    let version = kind.strip_prefix(known).filter(|_| known.ends_with('_'));
+    kind == known || version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// True for a name that everybody reads in the same way.
+fn is_plain_name(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
 }
 
 /// True where a list with blanks between its names has this one.
@@ -328,9 +349,10 @@ impl Model {
                 let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
                 let is_found =
                     kind.strip_suffix("_result").is_some_and(|tool| FINDS.contains(&tool) && self.may_be(tool));
+                let is_shell = kind.ends_with("shell_call");
                 for (name, inner) in block {
                     let lower = name.to_ascii_lowercase();
-                    if !name.is_ascii() {
+                    if !is_plain_name(name) {
                         return Err(Refused::NoJson("a name is read in two ways".to_owned()));
                     }
                     if lower.ends_with("url") || lower.ends_with("uri") {
@@ -339,7 +361,7 @@ impl Model {
                         }
                     } else if lower == "filedata" || lower == "file_data" {
                         let is_data =
-                            inner.as_str().is_some_and(|data| !data.contains("://") || data.starts_with("data:"));
+                            inner.as_str().is_some_and(|data| !data.contains(':') || data.starts_with("data:"));
                         if !is_data {
                             return Err(Refused::Elsewhere("a file that is an address"));
                         }
@@ -348,7 +370,7 @@ impl Model {
                         if !inner.is_array() || self.only_ours(&mut tools, 0)? {
                             return Err(Refused::Elsewhere("a tool of the service, in the middle of what is said,"));
                         }
-                    } else if has(INNER, &lower) {
+                    } else if !(has(FREE, &lower) || is_shell && has(FREE_OF_SHELL, &lower)) {
                         self.brings_nothing(inner, depth + 1)?;
                     }
                 }
@@ -362,11 +384,21 @@ impl Model {
 /// An error for an address of something elsewhere, also within an object that says more of it.
 fn is_inline(value: &Value) -> Result<(), Refused> {
     let address = |text: &str| !text.is_empty() && !text.starts_with("data:");
+    // What says how, in words: `high`, `image/png`. Readers of addresses pass over blanks and take a backslash for a slash.
+    let is_words = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.+/".contains(&byte)) && !text.starts_with('/')
+    };
     let is_elsewhere = match value {
         Value::String(text) => address(text),
-        Value::Object(more) => {
-            more.values().any(|one| one.as_str().is_some_and(|text| text.contains("://") || text.starts_with("//")))
-        }
+        Value::Object(more) => more.iter().any(|(name, one)| match one {
+            Value::String(text) => {
+                let lower = name.to_ascii_lowercase();
+                let is_address = lower.ends_with("url") || lower.ends_with("uri");
+                if is_address { address(text) } else { !text.starts_with("data:") && !is_words(text) }
+            }
+            Value::Array(_) | Value::Object(_) => true,
+            _ => false,
+        }),
         Value::Array(all) => !all.is_empty(),
         _ => false,
     };

@@ -3,10 +3,11 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
@@ -16,6 +17,8 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -31,8 +34,12 @@ use super::tunnel::{self, Cut, Meter};
 
 /// How long a client may take to say what it wants.
 const HEAD_TIME: Duration = Duration::from_secs(15);
+/// How often is looked whether the process of a run is still there.
+const LOOKING: Duration = Duration::from_millis(200);
 /// How long a host may take to begin its answer over plain HTTP.
 const ANSWERING: Duration = Duration::from_mins(5);
+/// How long a client may leave what a model says unread.
+const UNREAD: Duration = Duration::from_mins(5);
 /// Longest head of a request, in bytes, and most of its fields.
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_FIELDS: usize = 100;
@@ -57,7 +64,32 @@ const SOCKS: u8 = 5;
 pub(super) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
 /// A connection's place among those of its workspace and of all: it is free again when nothing of it goes on.
-pub(super) type Seat = Arc<(OwnedSemaphorePermit, OwnedSemaphorePermit)>;
+pub(super) type Seat = Arc<Seated>;
+
+/// See [`Seat`].
+pub(super) struct Seated {
+    _permits: (OwnedSemaphorePermit, OwnedSemaphorePermit),
+    /// Since when a piece of an answer is there that the client has not read.
+    unread: Mutex<Option<Instant>>,
+}
+
+impl Seated {
+    /// A piece is there for the client, or it has read what was.
+    pub(super) fn has_unread(&self, is_there: bool) {
+        *self.unread.lock().unwrap_or_else(PoisonError::into_inner) = is_there.then(Instant::now);
+    }
+
+    /// Ends when the client has left something unread for so long.
+    async fn is_left(&self, most: Duration) {
+        loop {
+            tokio::time::sleep(most / 10).await;
+            let since = *self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+            if since.is_some_and(|since| since.elapsed() > most) {
+                return;
+            }
+        }
+    }
+}
 
 /// Takes connections until it is ended.
 pub(super) async fn serve(listener: UnixListener, door: Arc<Door>, seats: Arc<Semaphore>) {
@@ -75,7 +107,8 @@ pub(super) async fn serve(listener: UnixListener, door: Arc<Door>, seats: Arc<Se
         };
         let door = door.clone();
         tokio::spawn(async move {
-            connection(stream, door, Arc::new((own, seat))).await;
+            let seat = Seated { _permits: (own, seat), unread: Mutex::default() };
+            connection(stream, door, Arc::new(seat)).await;
         });
     }
 }
@@ -137,8 +170,15 @@ async fn presented(mut stream: UnixStream, door: &Door, peer: Option<(i32, u32)>
     let Some((id, command)) = text.split_at_checked(ID) else { return };
     let given = RequestId::parse(id).ok_or("this is no answer's id");
     let pid = peer.map_or(0, |(pid, _)| pid);
-    let given = given.and_then(|id| door.answers.present(&door.workspace, (&id, command), pid));
-    let (answer, mut told) = match given {
+    // Whoever takes over its descriptors is another process.
+    let process = process_of(pid);
+    let given = given.and_then(|id| {
+        let process = process.ok_or(
+            "the host cannot tell which process asks; let it run in the first process namespace of its machine",
+        )?;
+        door.answers.present(&door.workspace, (&id, command), pid).map(|(answer, told)| (answer, told, process))
+    });
+    let (answer, mut told, process) = match given {
         Ok(given) => given,
         Err(why) => return drop(stream.write_all(format!("{}\n", json!({ "refused": why })).as_bytes()).await),
     };
@@ -152,11 +192,26 @@ async fn presented(mut stream: UnixStream, door: &Door, peer: Option<(i32, u32)>
                 let line = format!("{}\n", json!({ "refused": why }));
                 is_there = tokio::time::timeout(HEAD_TIME, stream.write_all(line.as_bytes())).await.is_ok_and(|sent| sent.is_ok());
             }
+            () = end_of(&process) => is_there = false,
             () = answer.ends() => is_there = false,
             () = door.is_shut() => is_there = false,
         }
     }
     answer.end();
+}
+
+/// A process itself: its number may be another one's when it has ended.
+fn process_of(pid: i32) -> Option<OwnedFd> {
+    pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
+}
+
+/// Comes back when a process has ended.
+async fn end_of(process: &OwnedFd) {
+    let now = rustix::time::Timespec::default();
+    let is_there = || poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&now)) == Ok(0);
+    while is_there() {
+        tokio::time::sleep(LOOKING).await;
+    }
 }
 
 /// A connection of a run: the way out as its answer opens it.
@@ -167,7 +222,7 @@ async fn of_run(mut stream: UnixStream, door: &Door, peer: Option<(i32, u32)>) -
 }
 
 async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, seat: Seat) {
-    let ends = door.clone();
+    let (ends, sits) = (door.clone(), seat.clone());
     let answer = service_fn(move |request: Request<Incoming>| {
         let (door, seat) = (door.clone(), seat.clone());
         async move {
@@ -188,6 +243,7 @@ async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, sea
     tokio::select! {
         _ = http.serve_connection(TokioIo::new(stream), answer).with_upgrades() => {}
         () = ends.is_shut() => {}
+        () = sits.is_left(UNREAD) => {}
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpStream, UnixStream, tcp, unix};
+use tokio::sync::watch;
 
 use super::door::{Door, Refusal, Way};
 use super::hello::{self, Hello};
@@ -18,8 +19,6 @@ const SILENT: Duration = Duration::from_mins(30);
 const LOOKS: Duration = Duration::from_secs(30);
 /// How long a client may take for its first words.
 const FIRST_WORDS: Duration = Duration::from_secs(15);
-/// How a TLS record of a handshake begins.
-const TLS: [u8; 2] = [22, 3];
 /// In how many pieces first words may come.
 const MAX_READS: u32 = 256;
 /// Read at once of first words, in bytes.
@@ -187,28 +186,32 @@ impl Again {
         self.reads += 1;
         let hello = self.words.get(hello::before_hello(&self.words)..).unwrap_or_default();
         match if hello.is_empty() { Hello::Part } else { hello::read(hello) } {
-            Hello::Whole { name, hides } => judged(name, hides, host).map(|()| Some(std::mem::take(&mut self.words))),
+            // Nothing stands behind it that was not asked for either.
+            Hello::Whole { name, hides, .. } => {
+                judged(name, hides, host).map(|()| Some(std::mem::take(&mut self.words)))
+            }
             Hello::Part if self.reads < MAX_READS && self.words.len() < 4 * hello::MAX_HELLO => Ok(None),
             Hello::Part | Hello::Broken => Err(Cut::NoTls),
         }
     }
 }
 
-/// The first words of a client, with what has come of them: TLS must ask for the host that was allowed.
+/// The first words of a client: TLS must ask for the host that was allowed. What stands behind a hello comes apart from it, since a client
+/// knows what the server will say, and may say the next thing before that.
 async fn first_words(
     client: &unix::ReadHalf<'_>,
     begun: Vec<u8>,
     host: &Host,
     needs_tls: bool,
-) -> Result<Vec<u8>, Cut> {
+) -> Result<FirstWords, Cut> {
     let mut words = begun;
     let mut reads = 0;
     let hearing = async {
         loop {
             match if words.is_empty() { Hello::Part } else { hello::read(&words) } {
-                Hello::Whole { name, hides } => return judged(name, hides, host),
-                Hello::Broken if needs_tls || words.starts_with(&TLS) => return Err(Cut::NoTls),
-                Hello::Broken => return Ok(()),
+                Hello::Whole { name, hides, bytes } => return judged(name, hides, host).map(|()| Some(bytes)),
+                Hello::Broken if needs_tls || hello::may_be_tls(&words) => return Err(Cut::NoTls),
+                Hello::Broken => return Ok(None),
                 Hello::Part => {}
             }
             // Who says it in so many pieces has something else in mind.
@@ -218,15 +221,60 @@ async fn first_words(
             }
             match next(client, FIRST_PIECE).await.unwrap_or_default() {
                 piece if !piece.is_empty() => words.extend_from_slice(&piece),
-                _ if needs_tls => return Err(Cut::Mute),
-                _ => return Ok(()),
+                _ if needs_tls || hello::may_be_tls(&words) => return Err(Cut::Mute),
+                _ => return Ok(None),
             }
         }
     };
     // Elsewhere the server may be the one who speaks first.
     let time = if needs_tls { FIRST_WORDS } else { SILENT };
-    tokio::time::timeout(time, hearing).await.unwrap_or(Err(Cut::Mute))?;
-    Ok(words)
+    let hello = tokio::time::timeout(time, hearing).await.unwrap_or(Err(Cut::Mute))?;
+    let behind = hello.map(|bytes| words.split_off(bytes.min(words.len())));
+    Ok(FirstWords { words, behind })
+}
+
+/// What a client says first.
+struct FirstWords {
+    words: Vec<u8>,
+    /// What has come behind a hello; `None` where it is no TLS.
+    behind: Option<Vec<u8>>,
+}
+
+/// What a client says behind its hello is kept until the server's answer tells whether it asks for another one; then it goes on, or is
+/// judged as that. `None` where one of both goes away.
+async fn behind_hello(
+    client: &unix::ReadHalf<'_>,
+    mut kept: Vec<u8>,
+    host: &Host,
+    mut asks_again: watch::Receiver<Option<bool>>,
+) -> Result<Option<Vec<u8>>, Cut> {
+    let is_asked = loop {
+        if let Some(is_asked) = *asks_again.borrow_and_update() {
+            break is_asked;
+        }
+        tokio::select! {
+            changed = asks_again.changed() => if changed.is_err() { return Ok(None) },
+            // Early data, say: there is not much of that.
+            piece = next(client, FIRST_PIECE), if kept.len() < PIECE => match piece {
+                Ok(piece) if !piece.is_empty() => kept.extend(piece),
+                _ => return Ok(None),
+            },
+        }
+    };
+    if !is_asked {
+        return Ok(Some(kept));
+    }
+    let mut again = Again::default();
+    let mut piece = kept;
+    loop {
+        if let Some(whole) = again.take(&piece, host)? {
+            return Ok(Some(whole));
+        }
+        match next(client, PIECE).await {
+            Ok(more) if !more.is_empty() => piece = more,
+            _ => return Ok(None),
+        }
+    }
 }
 
 /// Lets bytes through between a client and a host until one of them ends it. `begun` came already.
@@ -240,27 +288,28 @@ pub(super) async fn through(
 ) -> Result<(), Cut> {
     let (from_client, mut to_client) = client.split();
     let (from_server, mut to_server) = server.split();
-    // Set before the client hears that it is to say hello again.
-    let is_asked_again = AtomicBool::new(false);
+    // Known before the client hears it.
+    let (tells, asks_again) = watch::channel(None);
     let is_tls = AtomicBool::new(false);
     let up = async {
-        let first = first_words(&from_client, begun, host, port == 443).await?;
-        is_tls.store(first.starts_with(&TLS), Ordering::Release);
-        meter.count(door, Way::Up, first.len())?;
-        if to_server.write_all(&first).await.is_err() {
+        let FirstWords { words, behind } = first_words(&from_client, begun, host, port == 443).await?;
+        is_tls.store(behind.is_some(), Ordering::Release);
+        meter.count(door, Way::Up, words.len())?;
+        if to_server.write_all(&words).await.is_err() {
             return Ok(());
         }
-        drop(first);
-        let mut again = Again::default();
+        drop(words);
+        if let Some(behind) = behind {
+            let Some(piece) = behind_hello(&from_client, behind, host, asks_again).await? else { return Ok(()) };
+            meter.count(door, Way::Up, piece.len())?;
+            if to_server.write_all(&piece).await.is_err() {
+                return Ok(());
+            }
+        }
         loop {
-            let Ok(mut piece) = next(&from_client, PIECE).await else { return Ok(()) };
+            let Ok(piece) = next(&from_client, PIECE).await else { return Ok(()) };
             if piece.is_empty() {
                 break;
-            }
-            if is_asked_again.load(Ordering::Acquire) {
-                let Some(whole) = again.take(&piece, host)? else { continue };
-                is_asked_again.store(false, Ordering::Release);
-                piece = whole;
             }
             meter.count(door, Way::Up, piece.len())?;
             if to_server.write_all(&piece).await.is_err() {
@@ -280,13 +329,14 @@ pub(super) async fn through(
             }
             meter.count(door, Way::Down, piece.len())?;
             // Nothing answers before it was greeted.
-            if !is_tls.load(Ordering::Acquire) {
+            if answer.is_some() && !is_tls.load(Ordering::Acquire) {
+                tells.send_replace(Some(false));
                 answer = None;
             }
             if let Some(begun) = &mut answer {
                 begun.append(&mut piece);
                 let Some(again) = hello::asks_again(begun) else { continue };
-                is_asked_again.store(again, Ordering::Release);
+                tells.send_replace(Some(again));
                 piece = std::mem::take(begun);
                 answer = None;
             }
@@ -322,6 +372,12 @@ mod tests {
             assert_eq!(taken.as_ref().is_ok_and(|taken| taken.as_ref() == Some(&said)), is_sent, "{name}: {taken:?}");
         }
         assert!(Again::default().take(b"GET / HTTP/1.1", &host).is_err());
+        // What is said in a cipher that only the server reads is no part of asking again.
+        let hidden = [&[23, 3, 3, 0, 1, 1][..], &hello("example.org")].concat();
+        assert!(Again::default().take(&hidden, &host).is_err());
+        let two = [hello("example.org"), hello("evil.example")].concat();
+        let Hello::Whole { bytes, .. } = hello::read(&two) else { panic!() };
+        assert_eq!(bytes, hello("example.org").len());
         let mut never = Again::default();
         let ends = (0..MAX_READS).find_map(|_| never.take(&[22], &host).err().or_else(|| never.take(&[], &host).err()));
         assert!(ends.is_some());

@@ -155,7 +155,7 @@ impl Exec {
         }
         let permit = self.permit(&gate, &preset, (&cwd, &workspace))?;
         let permit = if self.cage {
-            let way = self.way_out(&gate, &permit, &cwd);
+            let way = self.way_out(&gate, &permit, (&cwd, &workspace));
             permit.with_way_out(way)
         } else {
             permit
@@ -195,9 +195,9 @@ impl Exec {
     }
 
     /// What the host has given with the answer, if it still has it. Without it the command runs all the same, and reaches nothing.
-    fn way_out(&self, gate: &Gate, permit: &Permit, cwd: &Path) -> Option<Way> {
+    fn way_out(&self, gate: &Gate, permit: &Permit, places: (&Path, &Path)) -> Option<Way> {
         let answer = self.egress.clone()?;
-        let way = permit::way_out_of(answer, permit.command(), gate.config.as_ref()?, cwd);
+        let way = permit::way_out_of(answer, permit.command(), gate.config.as_ref()?, places);
         way.inspect_err(|why| {
             say_aside!(
                 "bashgate: this runs without network: {why}; run the command itself again to have it decided anew"
@@ -286,6 +286,7 @@ impl Exec {
             preset_name,
             preset,
             cwd,
+            workspace,
             agent: self.agent.as_deref(),
             background: self.background,
             asked_with: &asked_with,

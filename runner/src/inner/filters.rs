@@ -189,11 +189,15 @@ fn refused(calls: Calls) -> Result<Rules, String> {
         }
     }
     if calls.only_way_out {
+        // Who is connected to from outside says and hears as much as who connects.
+        rules.insert(libc::SYS_listen, Vec::new());
         // What is not connected names its receiver each time; other protocols connect in ways of their own.
         for family in [libc::AF_INET, libc::AF_INET6] {
             let family = (0, Op::Eq, number(family));
-            sockets.push(rule(&[family.clone(), (1, Op::MaskedEq(0xf), number(libc::SOCK_DGRAM))])?);
-            sockets.push(rule(&[family.clone(), (1, Op::MaskedEq(0xf), number(libc::SOCK_RAW))])?);
+            // All kinds but a stream, which is 1.
+            for kind in (0..16).filter(|kind| *kind != libc::SOCK_STREAM) {
+                sockets.push(rule(&[family.clone(), (1, Op::MaskedEq(0xf), number(kind))])?);
+            }
             sockets.push(rule(&[family, (2, Op::Ne, 0), (2, Op::Ne, number(libc::IPPROTO_TCP))])?);
         }
     }

@@ -295,14 +295,18 @@ pub fn forbid_exec(mount: &std::ffi::CStr) -> io::Result<()> {
 
 /// What a supervising process does to itself: nobody reads its memory, and orphans of its descendants become its own.
 pub fn become_supervisor(adopt_orphans: bool) -> io::Result<()> {
-    // SAFETY: plain calls without pointers.
-    unsafe {
-        checked(libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0).into())?;
-        if adopt_orphans {
-            checked(libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0).into())?;
-        }
+    keep_from_others()?;
+    if adopt_orphans {
+        // SAFETY: a plain call without pointers.
+        checked(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }.into())?;
     }
     Ok(())
+}
+
+/// From now on no process of the same user reads this one's memory, or takes its descriptors.
+pub fn keep_from_others() -> io::Result<()> {
+    // SAFETY: a plain call without pointers.
+    checked(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) }.into()).map(drop)
 }
 
 /// A file descriptor that becomes readable when one of these signals comes. They are blocked from then on, in this

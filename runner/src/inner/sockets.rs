@@ -45,9 +45,10 @@ pub(super) struct Bounds {
     pub(super) only: Option<SocketAddrV4>,
 }
 
-/// Answers every call until there can be no more.
-pub(super) fn serve(listener: OwnedFd, bounds: Bounds) {
-    let listener = Arc::new(listener);
+/// Answers every call until there can be no more. Where there is but one address, `ports` hears from which port of loopback each
+/// connection to it comes, in two bytes of this machine's order: whoever else connects there is none of the run.
+pub(super) fn serve(listener: OwnedFd, bounds: Bounds, ports: Option<OwnedFd>) {
+    let (listener, ports) = (Arc::new(listener), Arc::new(ports));
     let waiting = Arc::new(AtomicUsize::new(0));
     std::thread::spawn(move || {
         while let Ok(call) = kernel::next_call(&listener) {
@@ -56,10 +57,10 @@ pub(super) fn serve(listener: OwnedFd, bounds: Bounds) {
                 continue;
             }
             waiting.fetch_add(1, Ordering::Relaxed);
-            let (at, count) = (listener.clone(), waiting.clone());
+            let (at, count, ports) = (listener.clone(), waiting.clone(), ports.clone());
             // To connect can take long, and others may be needed before it is done.
             let started = std::thread::Builder::new().stack_size(256 * 1024).spawn(move || {
-                let error = connect(&at, &call, bounds).err().map_or(0, Errno::raw_os_error);
+                let error = connect(&at, &call, bounds, (*ports).as_ref()).err().map_or(0, Errno::raw_os_error);
                 kernel::answer_call(&at, call.id, error);
                 count.fetch_sub(1, Ordering::Relaxed);
             });
@@ -72,7 +73,7 @@ pub(super) fn serve(listener: OwnedFd, bounds: Bounds) {
 }
 
 /// Makes one connection as its caller has asked for it.
-fn connect(listener: &OwnedFd, call: &WaitingCall, bounds: Bounds) -> Result<(), Errno> {
+fn connect(listener: &OwnedFd, call: &WaitingCall, bounds: Bounds, ports: Option<&OwnedFd>) -> Result<(), Errno> {
     let [descriptor, pointer, length] = call.arguments;
     // The kernel takes both as `int`.
     let descriptor = i32::try_from(descriptor & 0xffff_ffff).map_err(|_| Errno::BADF)?;
@@ -96,7 +97,12 @@ fn connect(listener: &OwnedFd, call: &WaitingCall, bounds: Bounds) -> Result<(),
             if bounds.only.is_some_and(|only| only != to) {
                 return Err(Errno::NETUNREACH);
             }
-            rustix::net::connect(&socket, &to)
+            let connected = rustix::net::connect(&socket, &to);
+            if let (Some(ports), Ok(()) | Err(Errno::INPROGRESS)) = (ports, connected) {
+                let from = SocketAddrV4::try_from(rustix::net::getsockname(&socket)?).map_err(|_| Errno::NETUNREACH)?;
+                rustix::io::write(ports, &from.port().to_ne_bytes())?;
+            }
+            connected
         }
         AddressFamily::INET6 if bounds.only.is_some() => Err(Errno::NETUNREACH),
         AddressFamily::INET6 => rustix::net::connect(&socket, &inet6(rest).ok_or(Errno::INVAL)?),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ffi::CString;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -45,12 +45,12 @@ fn line_of(report: &Report) -> Vec<u8> {
     line
 }
 
-/// The same with a descriptor.
-fn say_with(runner: &UnixStream, report: &Report, descriptor: &impl AsFd) {
-    let (line, descriptors) = (line_of(report), [descriptor.as_fd()]);
-    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// The same with descriptors, two at most.
+fn say_with(runner: &UnixStream, report: &Report, descriptors: &[BorrowedFd<'_>]) {
+    let line = line_of(report);
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = rustix::net::SendAncillaryBuffer::new(&mut space);
-    control.push(rustix::net::SendAncillaryMessage::ScmRights(&descriptors));
+    control.push(rustix::net::SendAncillaryMessage::ScmRights(descriptors));
     let _ = rustix::net::sendmsg(runner, &[io::IoSlice::new(&line)], &mut control, rustix::net::SendFlags::empty());
 }
 
@@ -81,10 +81,19 @@ fn supervise(runner: &mut UnixStream) -> Result<Ended, String> {
     plan.outer.map_or(Ok(()), check_outer)?;
     let signals = kernel::signals(&[libc::SIGCHLD]).map_err(|error| format!("cannot watch processes: {error}"))?;
     let way_out = way_out(&mut plan)?;
-    let child = start(&plan, way_out.as_ref())?;
+    let is_others = plan.calls.is_some_and(|calls| calls.only_way_out);
+    let (ports, tells) = match is_others.then(io::pipe).transpose() {
+        Ok(pipe) => pipe.unzip(),
+        Err(error) => return Err(format!("cannot make a pipe: {error}")),
+    };
+    let child = start(&plan, way_out.as_ref(), tells.map(OwnedFd::from))?;
     match way_out {
         // From now on the runner takes what connects to it.
-        Some(listener) => say_with(runner, &Report::Started, &listener),
+        Some(listener) => {
+            let descriptors: Vec<_> =
+                [Some(listener.as_fd()), ports.as_ref().map(AsFd::as_fd)].into_iter().flatten().collect();
+            say_with(runner, &Report::Started, &descriptors);
+        }
         None => say(runner, &Report::Started),
     }
     let mut tree = Tree { reap: plan.reap, child, ended: None };
@@ -181,7 +190,7 @@ fn forbid_exec(plan: &Plan) -> Result<(), String> {
 
 /// Starts the shell. Where nobody can be let answer for its sockets, as in a sandbox whose own supervisor does that, it has
 /// no unix sockets.
-fn start(plan: &Plan, way_out: Option<&TcpListener>) -> Result<Child, String> {
+fn start(plan: &Plan, way_out: Option<&TcpListener>, ports: Option<OwnedFd>) -> Result<Child, String> {
     let failed = |error: &io::Error| {
         let program = plan.argv.first().map_or("", String::as_str);
         format!("cannot start {program} in {}: {error}", plan.cwd)
@@ -207,7 +216,8 @@ fn start(plan: &Plan, way_out: Option<&TcpListener>) -> Result<Child, String> {
                 let _ = child.kill();
                 return Err("nobody answers for the run's sockets".to_owned());
             };
-            sockets::serve(listener, sockets::Bounds { own_network: calls.own_network, reap: plan.reap, only });
+            let bounds = sockets::Bounds { own_network: calls.own_network, reap: plan.reap, only };
+            sockets::serve(listener, bounds, ports);
             Ok(child)
         }
         Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EINVAL | libc::ENOSYS)) => {

@@ -1147,6 +1147,8 @@ const ROWS: &[Row] = &[
     ),
 ];
 
+/// Where Node keeps what it has compiled, by default. No row: any name in `/tmp` may be one of these.
+const COMPILED: [&str; 2] = ["/tmp/v8-compile-cache", "/tmp/node-compile-cache"];
 /// What a file is in a folder in which programs are found.
 pub const IN_PATH: &str = "a folder of PATH";
 
@@ -1186,6 +1188,8 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
         "git's own folder"
     } else if in_path(path) {
         IN_PATH
+    } else if COMPILED.iter().any(|start| path.starts_with(start)) {
+        "compiled code of programs that are started later"
     } else {
         return None;
     };

@@ -147,8 +147,29 @@ fn place_of(word: &str, around: &Surroundings) -> String {
     if path.contains('/') { paths::resolve(around.cwd.as_deref(), &path) } else { path }
 }
 
+/// True for a text with an expansion that ends the shell where it fails: `${x:?}`, or arithmetic.
+pub fn may_break_off(text: &str) -> bool {
+    let asks = |rest: &str| {
+        let rest = rest.strip_prefix(['#', '!']).unwrap_or(rest);
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_@*[]$\"'".contains(c))).unwrap_or(rest.len());
+        let behind = rest.get(end..).unwrap_or_default();
+        behind.strip_prefix(':').unwrap_or(behind).starts_with('?')
+    };
+    text.contains("((") || text.contains("$[") || text.split("${").skip(1).any(asks)
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn what_may_break_off_is_known() {
+        for text in ["echo ${x:?}", ": ${x?gone}", "${a[0]:?no}", "echo $((1/0))", "(( x ))", "echo $[1]"] {
+            assert!(super::may_break_off(text), "{text}");
+        }
+        for text in ["echo ${x:-?}", "gh api 'x?y=z'", "echo ${x#?}", "echo a ( b", "echo ${x}?"] {
+            assert!(!super::may_break_off(text), "{text}");
+        }
+    }
+
     use super::*;
 
     #[test]

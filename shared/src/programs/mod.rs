@@ -160,9 +160,20 @@ pub fn family_of(program: &str) -> Option<&'static str> {
 
 /// True for a call that may end the text before its end, or have it end there: `exit`, `set -e`, and what runs a text of its own.
 pub(crate) fn may_leave(name: &str, words: usize) -> bool {
-    let by_name =
-        matches!(name, "exit" | "return" | "break" | "continue" | "exec" | "logout") || name == "set" && words > 1;
+    let by_name = matches!(name, "exit" | "return" | "break" | "continue" | "exec" | "logout" | "kill")
+        || name == "set" && words > 1;
+    // Settings of the shell, and variables that cannot be set any more, by which something else ends it.
+    let by_name = by_name || matches!(name, "shopt" | "readonly" | "declare" | "typeset" | "local" | "ulimit" | "trap");
     by_name || shells::TABLE.iter().any(|row| row.names.contains(&name))
+}
+
+/// True for a program that runs what its words say once, whatever it finds.
+pub(crate) fn runs_words_once(name: &str) -> bool {
+    const ONCE: &[&str] = &[
+        "timeout", "gtimeout", "env", "nice", "ionice", "nohup", "time", "command", "stdbuf", "setsid", "chrt",
+        "taskset",
+    ];
+    ONCE.contains(&paths::file_name(name))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use bashgate_shared::classify::{GitWork, Shown, git_config, secrets};
 use bashgate_shared::programs::{self, Trait};
 
 use super::config::{self, Setting};
-use super::{Repository, existing, files_outside, filters, index, repositories, there};
+use super::{Repository, config_folders, existing, files_outside, filters, index, repositories, there};
 use crate::gate::conditions::home;
 use crate::gate::shown;
 
@@ -61,10 +61,10 @@ pub fn obstacles(folder: &Path, shows: Shown, (work, subcommands): Doing<'_>) ->
     }
     if let Some(home) = home() {
         // Where output is a terminal, less reads these.
-        let config = std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
         let data = std::env::var_os("XDG_DATA_HOME").map_or_else(|| home.join(".local/share"), PathBuf::from);
         let files = [".lesskey", ".less", ".config/lesskey"].map(|name| home.join(name));
-        for file in files.into_iter().chain([config.join("lesskey"), data.join("lesskey")]) {
+        let named = config_folders().chain([data]).map(|folder| folder.join("lesskey"));
+        for file in files.into_iter().chain(named) {
             if existing(std::fs::symlink_metadata(&file))?.is_some() {
                 found.programs.push(format!("{} steers the pager", file.display()));
             }
@@ -101,6 +101,12 @@ fn of_repository(
     }
     belongs(repository, found);
     if work.is_of_remotes() {
+        // Remotes by files, which no setting names.
+        for name in ["remotes", "branches"] {
+            if existing(std::fs::read_dir(repository.common.join(name)))?.is_some_and(|mut all| all.next().is_some()) {
+                found.programs.push(format!("{name} names remotes beside the settings"));
+            }
+        }
         // Another repository's objects would be sent, or asked for, as if they were its own.
         for name in ["objects/info/alternates", "objects/info/http-alternates"] {
             if existing(std::fs::symlink_metadata(repository.common.join(name)))?.is_some() {

@@ -237,7 +237,8 @@ pub(in crate::gate) fn config_folders() -> impl Iterator<Item = PathBuf> {
 /// The configuration files outside of repositories: the machine's and the user's.
 pub fn files_outside() -> Vec<PathBuf> {
     let user = home().map(|home| home.join(".gitconfig"));
-    let config = config_folders().next().map(|config| config.join("git/config"));
+    // A run with a way out has the usual folder, whatever its caller's environment names: both count.
+    let config = config_folders().map(|config| config.join("git/config"));
     ["/etc/gitconfig", "/usr/local/etc/gitconfig", "/usr/etc/gitconfig"]
         .into_iter()
         .map(PathBuf::from)

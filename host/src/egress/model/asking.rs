@@ -23,7 +23,9 @@ const COMING: Duration = Duration::from_mins(2);
 const ANSWERING: Duration = Duration::from_mins(15);
 /// MiB of questions of all workspaces that have no answer yet.
 static ALL_QUESTIONS: Semaphore = Semaphore::const_new(512);
-/// How long it may be silent within one.
+/// How many questions are read at once: what one becomes while it is read takes many times its bytes.
+static READING: Semaphore = Semaphore::const_new(4);
+/// How long it may be silent within one, and whoever asked may leave what has come unread.
 const SILENT: Duration = Duration::from_mins(5);
 
 /// True for a request that is about models.
@@ -97,8 +99,15 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
     if most > MAX_REQUEST {
         return Err(bad(Refused::TooLarge));
     }
+    door.has_budget().map_err(|refusal| (StatusCode::FORBIDDEN, refusal.to_string()))?;
     let places = u32::try_from(most.div_ceil(1 << 20)).unwrap_or(u32::MAX).max(1);
-    let place = (door.questions.clone().acquire_many_owned(places).await, ALL_QUESTIONS.acquire_many(places).await);
+    let take = async {
+        let own = door.questions.clone().acquire_many_owned(places).await;
+        (own, ALL_QUESTIONS.acquire_many(places).await)
+    };
+    let busy =
+        |_| (StatusCode::TOO_MANY_REQUESTS, "too many questions wait for their answers; ask again later".to_owned());
+    let place = tokio::time::timeout(COMING, take).await.map_err(busy)?;
     let gone = || (StatusCode::BAD_REQUEST, "the question did not come whole, or not in time".to_owned());
     let coming = tokio::time::timeout(COMING, Limited::new(body, MAX_REQUEST).collect()).await.map_err(|_| gone())?;
     let question = match coming {
@@ -107,21 +116,27 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
         Err(_) => return Err(gone()),
     };
     let meter = Meter::default();
-    meter.count(&door, Way::Up, question.len()).map_err(|cut| (StatusCode::FORBIDDEN, cut.to_string()))?;
-    let question = if is_post {
-        // A large one takes a while to read.
+    let headers = model.headers(&head.headers, is_post);
+    // The fields go there as well.
+    let fields: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    let up = question.len() + call.len() + fields;
+    meter.count(&door, Way::Up, up).map_err(|cut| (StatusCode::FORBIDDEN, cut.to_string()))?;
+    let (question, place) = if is_post {
+        // A large one takes a while to read, and room of its own, until that is done: whoever asked may be gone by then.
         let (model, path) = (model.clone(), path.to_owned());
-        let read = tokio::task::spawn_blocking(move || model.question(question, &path)).await;
-        read.map_err(|_| gone())?.map_err(bad)?
+        let reading = READING.acquire().await;
+        let read = move || {
+            let read = model.question(question, &path);
+            drop(reading);
+            (read, place)
+        };
+        let (read, place) = tokio::task::spawn_blocking(read).await.map_err(|_| gone())?;
+        (read.map_err(bad)?, place)
     } else {
-        Vec::new()
+        (Vec::new(), place)
     };
-    let send = door
-        .client
-        .request(head.method, format!("{}{call}", model.base_url))
-        .headers(model.headers(&head.headers, is_post))
-        .body(question)
-        .send();
+    let send =
+        door.client.request(head.method, format!("{}{call}", model.base_url)).headers(headers).body(question).send();
     let (host, _) = &model.end;
     let unreached = |why: &str| (StatusCode::BAD_GATEWAY, format!("{host} does not answer: {why}"));
     let response = tokio::select! {
@@ -144,7 +159,7 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
 struct OnItsWay {
     begun: Begun,
     passage: Passage,
-    _seat: Seat,
+    seat: Seat,
 }
 
 impl Drop for OnItsWay {
@@ -160,9 +175,10 @@ fn passed_on(begun: Begun, passage: Passage, seat: Seat) -> Response<Body> {
     for (name, value) in begun.response.headers().iter().filter(|(name, _)| is_returned(name)) {
         head.headers_mut().append(name, value.clone());
     }
-    let on_its_way = OnItsWay { begun, passage, _seat: seat };
+    let on_its_way = OnItsWay { begun, passage, seat };
     let pieces = stream::unfold(Some(on_its_way), |state| async {
         let mut it = state?;
+        it.seat.has_unread(false);
         let door = it.passage.door.clone();
         let next = tokio::select! {
             chunk = tokio::time::timeout(SILENT, it.begun.response.chunk()) => match chunk {
@@ -173,7 +189,10 @@ fn passed_on(begun: Begun, passage: Passage, seat: Seat) -> Response<Body> {
             () = door.is_shut() => Err(Cut::Shut),
         };
         match next {
-            Ok(Some(chunk)) => Some((Ok(Frame::data(chunk)), Some(it))),
+            Ok(Some(chunk)) => {
+                it.seat.has_unread(true);
+                Some((Ok(Frame::data(chunk)), Some(it)))
+            }
             Ok(None) => None,
             Err(cut) => {
                 it.passage.because(&cut);

@@ -130,6 +130,7 @@ impl<'r> Runs<'r> {
             preset_name,
             preset: &preset,
             cwd: &cwd,
+            workspace: &cwd,
             agent: agent.as_deref(),
             background: false,
             asked_with: &[],

@@ -234,12 +234,45 @@ pub struct Judge<'t> {
     branches: usize,
     /// Behind so many steps that may have ended by what they read.
     told: usize,
+    /// Inside of so many loops.
+    rounds: usize,
+    /// What asks the network or not, by how something has ended.
+    by_state: ByState,
     /// How many constructs in it may end it, or go round for ever, by what was read.
     leaves_early: usize,
     /// Inside of a function's body, where `local` works.
     in_function: bool,
     /// What the text changes for what it runs.
     changed: Changed,
+}
+
+/// Lists that go on or not by how something in them has ended: one of them may ask the network, since whether it does says little; several
+/// say something each.
+#[derive(Debug, Default)]
+struct ByState {
+    /// So many there are so far.
+    lists: usize,
+    /// The one at hand.
+    list: Option<usize>,
+    /// The first that asks.
+    asks: Option<usize>,
+    asks_by_several: bool,
+}
+
+impl ByState {
+    /// One more.
+    fn more(&mut self) -> usize {
+        self.lists += 1;
+        self.lists
+    }
+
+    /// Something in the one at hand asks, in a loop again and again.
+    fn asks(&mut self, is_in_loop: bool) {
+        if let Some(list) = self.list {
+            let first = *self.asks.get_or_insert(list);
+            self.asks_by_several |= first != list || is_in_loop;
+        }
+    }
 }
 
 /// Classifies a whole text that was understood.
@@ -307,6 +340,8 @@ impl<'t> Judge<'t> {
             bound: Bound::default(),
             branches: 0,
             told: 0,
+            rounds: 0,
+            by_state: ByState::default(),
             leaves_early: 0,
             in_function: false,
             changed: Changed::default(),
@@ -384,7 +419,12 @@ impl Judge<'_> {
             program.is_some_and(|program| crate::programs::may_leave(program, part.argv.len()))
         };
         let stays = |reaches: &Reaches| {
-            let goes_on = || self.leaves_early == 0 && !self.parts.iter().any(may_leave);
+            let goes_on = || {
+                self.leaves_early == 0
+                    && !self.by_state.asks_by_several
+                    && !self.parts.iter().any(may_leave)
+                    && !raw::may_break_off(source)
+            };
             is_all
                 && (!reaches.only_reads() || goes_on())
                 && !self.effects.sets.iter().any(|name| crate::variables::steers_client(name))
@@ -484,6 +524,14 @@ impl Judge<'_> {
         let Judgement { class, reason, local, reaches } = judgement;
         let is_free = |reaches: &Reaches| self.branches == 0 && (self.told == 0 || !reaches.only_reads());
         let reaches = reaches.filter(|reaches| is_free(reaches));
+        if reaches.as_ref().is_some_and(|reaches| reaches.only_reads()) {
+            self.by_state.asks(self.rounds > 0);
+        }
+        // Where it goes then is up to what was read.
+        let goes = |program: &String| crate::programs::CHANGE_FOLDER.contains(&program.as_str());
+        if self.told > 0 && argv.first().and_then(Option::as_ref).is_some_and(goes) {
+            self.leaves_early += 1;
+        }
         if reaches.as_ref().is_some_and(|reaches| reaches.brings > Brings::Nothing) {
             let calls_before = if self.depth == 0 { self.calls.len() } else { 0 };
             self.brought.get_or_insert(Brought { step: self.step, calls_before, goes_behind: false });

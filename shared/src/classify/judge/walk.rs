@@ -42,25 +42,43 @@ fn assigns_an_element(text: &str) -> bool {
     behind.is_some_and(|behind| behind.contains("]=") || behind.contains("]+="))
 }
 
-/// True for what ends in the same way whatever it meets in files: so whether something runs behind it says nothing of them.
-fn ends_alike(step: &Step) -> bool {
-    let [command] = step.pipeline.as_slice() else { return false };
-    let Some(simple) = command.as_simple() else { return false };
+/// What the end of a step says of files, and so whatever runs behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// Nothing: it ends in the same way whatever it meets.
+    Alike,
+    /// Whether a folder is there, or whether git or a service could do something.
+    ByState,
+    /// What files hold.
+    ByContent,
+}
+
+fn ends(step: &Step) -> Ends {
+    let [command] = step.pipeline.as_slice() else { return Ends::ByContent };
+    let Some(simple) = command.as_simple() else { return Ends::ByContent };
     let words: Option<Vec<_>> = simple.words.iter().map(Word::literal).collect();
     // Nothing, or what is always there.
     let is_there = |redirect: &Redirect| match &redirect.target {
         RedirectTarget::Path(word) => word.literal().is_some_and(|path| path == "/dev/null"),
         _ => !redirect.writes,
     };
-    let Some(words) = words.filter(|_| simple.redirects.iter().all(is_there)) else { return false };
-    let Some(program) = words.first() else { return true };
+    let Some(words) = words.filter(|_| simple.redirects.iter().all(is_there)) else { return Ends::ByContent };
+    let Some(program) = words.first() else {
+        // It ends as what its values run does.
+        let is_said = simple.assignments.iter().all(|one| one.elements.is_none() && one.value.literal().is_some());
+        return if is_said { Ends::Alike } else { Ends::ByContent };
+    };
     let asks_others = || programs::row(program).is_some_and(|row| row.kind == programs::Kind::Network);
-    let speaks_or_goes = matches!(builtin_of(program), Some(Builtin::Text | Builtin::Format | Builtin::GoesTo));
+    match builtin_of(program) {
+        Some(Builtin::Text | Builtin::Format) => return Ends::Alike,
+        Some(Builtin::GoesTo) => return Ends::ByState,
+        _ => {}
+    }
     let of_git = || {
         let words: Vec<Option<&str>> = words.iter().skip(1).map(|word| Some(word.as_ref())).collect();
         programs::git_ends_alike(&words)
     };
-    speaks_or_goes || asks_others() || programs::is_git(program) && of_git()
+    if asks_others() || programs::is_git(program) && of_git() { Ends::ByState } else { Ends::ByContent }
 }
 
 /// The name under which a function counts as bound. No variable has parentheses in its name.
@@ -237,10 +255,18 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let mut certain = true;
         // What was set before the steps of this list that may not have run.
         let mut settled = None;
-        // True where how a step before it in its list has ended may say something of what was read.
-        let (mut tells, mut before) = (false, None);
+        // How the steps before it in its list have ended, and what that says of what was read.
+        let (mut tells, mut by_state, mut before) = (false, None, None);
         for step in &script.steps {
-            tells = step.join != Join::Then && (tells || before.is_some_and(|step| !ends_alike(step)));
+            let ended = before.map_or(Ends::Alike, ends);
+            tells = step.join != Join::Then && (tells || ended == Ends::ByContent);
+            if step.join == Join::Then {
+                by_state = None;
+            } else if by_state.is_none() && ended == Ends::ByState {
+                by_state = Some(self.judge.by_state.more());
+            }
+            let outer = self.judge.by_state.list;
+            self.judge.by_state.list = by_state.or(outer);
             match step.join {
                 Join::Then => certain = true,
                 Join::Or => certain = false,
@@ -262,6 +288,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             self.judge.step += usize::from(self.judge.depth == 0);
             self.pipeline(step, &seen);
             self.judge.told -= usize::from(tells);
+            self.judge.by_state.list = outer;
             before = Some(step);
             let now = std::mem::replace(&mut self.judge.folders, seen);
             self.judge.also_in(&now);
@@ -313,6 +340,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         // So often, or not at all, whatever stands behind it: that may be up to what was read.
         let is_counted = *kind == CompoundKind::For && words.iter().any(|word| word.literal().is_none());
         self.judge.leaves_early += usize::from(is_branch || is_counted);
+        self.judge.rounds += usize::from(kind.repeats());
         self.judge.beside += usize::from(*kind == CompoundKind::Coproc);
         self.judge.effects.jobs += usize::from(*kind == CompoundKind::Coproc);
         for script in scripts {
@@ -324,6 +352,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         self.judge.beside -= usize::from(*kind == CompoundKind::Coproc);
         self.judge.depth -= 1;
         self.judge.branches -= usize::from(is_branch);
+        self.judge.rounds -= usize::from(kind.repeats());
         if kind.repeats() && self.judge.folders != before {
             self.judge.add(text, kind.name(), Judgement::unknown("each round of the loop runs in another folder"));
         }
@@ -447,7 +476,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 && !assigns_an_element(text);
             let input = Input { fed: input.fed || terminal::feeds(&simple.redirects), ..input };
             let fed = fed.or_else(|| self.judge.piped.clone());
-            for args in self.judge.arguments(simple.words.get(1..).unwrap_or(&[])) {
+            for args in self.judge.arguments(simple.words.get(1..).unwrap_or(&[]), self.source) {
                 self.judge.terminal.unknown_program(&args, input);
                 let call = Call { program: String::new(), args, fetched_in_words, fed: fed.clone() };
                 let computed = self.judge.computed(&call, &first.literal_prefix(), is_pattern, text);
@@ -460,7 +489,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             self.judge.terminal.input.fed |= terminal::feeds(&simple.redirects);
             if !self.judge.bound.contains(&function_key(&program)) {
                 // Then it may be the program of that name that runs.
-                for args in self.judge.arguments(simple.words.get(1..).unwrap_or(&[])) {
+                for args in self.judge.arguments(simple.words.get(1..).unwrap_or(&[]), self.source) {
                     let (program, fed) = (program.clone(), fed.clone());
                     self.judge.terminal.call(&Call { program, args, fetched_in_words, fed });
                 }
@@ -473,7 +502,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let rule = self.judge.rule_name(&program);
         // Each combination of values starts where the command does; any of them may be the one that moved on.
         let (start, mut ends) = (self.judge.folders.clone(), Vec::new());
-        for args in self.judge.arguments(simple.words.get(1..).unwrap_or(&[])) {
+        for args in self.judge.arguments(simple.words.get(1..).unwrap_or(&[]), self.source) {
             self.judge.folders.clone_from(&start);
             // What it runs in turn is added behind it.
             let place = self.judge.place_of_part.take();
@@ -534,7 +563,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 if redirect.reads && self.judge.effects.untrusted.len() > fetched {
                     self.judge.stdin = Fed::Fetched;
                 }
-                for args in self.judge.targets(word) {
+                for args in self.judge.targets(word, self.source) {
                     let judgement = match args.as_slice() {
                         [arg] => self.judge.redirect_to(redirect, arg, &mut self.wrote),
                         _ => Judgement::unknown("a redirection to more than one file"),
@@ -746,16 +775,16 @@ impl Judge<'_> {
     }
 
     /// The arguments that words make, once for each combination of the values that their variables may have.
-    fn arguments(&self, words: &[Word]) -> Vec<Vec<Arg>> {
-        self.expanded(words, false)
+    fn arguments(&self, words: &[Word], source: Source<'_>) -> Vec<Vec<Arg>> {
+        self.expanded(words, source, false)
     }
 
     /// The same for the target of a redirection: where that falls into several words, nothing is opened.
-    fn targets(&self, word: &Word) -> Vec<Vec<Arg>> {
-        self.expanded(std::slice::from_ref(word), true)
+    fn targets(&self, word: &Word, source: Source<'_>) -> Vec<Vec<Arg>> {
+        self.expanded(std::slice::from_ref(word), source, true)
     }
 
-    fn expanded(&self, words: &[Word], is_target: bool) -> Vec<Vec<Arg>> {
+    fn expanded(&self, words: &[Word], source: Source<'_>, is_target: bool) -> Vec<Vec<Arg>> {
         let mut names: Vec<(&str, &[Value])> = Vec::new();
         for piece in words.iter().flat_map(|word| &word.pieces) {
             if let Piece::Variable(variable) = piece
@@ -784,6 +813,7 @@ impl Judge<'_> {
         });
         let here = |quoted: bool| (quoted || stays_whole).then(|| Arg::literal("."));
         let prints_it = !self.values.defines("pwd");
+        let prints_text = !self.values.defines("cat");
         (0..combinations.unwrap_or(1))
             .map(|mut index| {
                 let mut chosen: Vec<(&str, &Value)> = Vec::new();
@@ -798,6 +828,9 @@ impl Judge<'_> {
                         Piece::Variable(variable) if variable.is_plain() => variable,
                         Piece::Substitution { script, quoted } if prints_it && prints_working_directory(script) => {
                             return here(*quoted);
+                        }
+                        Piece::Substitution { script, quoted: true } if prints_text => {
+                            return document_in(script, source).map(Arg::literal);
                         }
                         _ => return None,
                     };
@@ -982,12 +1015,14 @@ impl Judge<'_> {
             let is_pattern = first.known == Known::Words && outer.args.contains(first);
             return self.computed(&call, first.start(), is_pattern, "");
         };
-        self.call(&Call {
+        let judged = self.call(&Call {
             program: program.to_owned(),
             args: rest.to_vec(),
             fetched_in_words: outer.fetched_in_words,
             fed: outer.fed.clone(),
-        })
+        });
+        // What runs once for each file that is found, or only where something was found in it, says that by asking.
+        if programs::runs_words_once(&outer.program) { judged } else { Judgement { reaches: None, ..judged } }
     }
 
     /// Judges a script that a shell is given as text.
@@ -1060,6 +1095,21 @@ impl CompoundKind {
 /// True for `$(pwd)`.
 fn prints_working_directory(script: &Script) -> bool {
     matches!(script.as_plain_call(), Some([word]) if word.literal().as_deref() == Some("pwd"))
+}
+
+/// The text of a document that a substitution prints: `$(cat <<'EOF'`. One that begins like a home folder is none that is read as one.
+fn document_in(script: &Script, source: Source<'_>) -> Option<String> {
+    let [step] = script.steps.as_slice() else { return None };
+    let [command] = step.pipeline.as_slice() else { return None };
+    let cat = command.as_simple().filter(|cat| cat.assignments.is_empty() && !step.background && !step.negated)?;
+    let ([_], [Redirect { target: RedirectTarget::Here(id), .. }]) = (cat.words.as_slice(), cat.redirects.as_slice())
+    else {
+        return None;
+    };
+    // Under a number of its own it would read something else.
+    source.slice(cat.span).strip_prefix("cat").is_some_and(|rest| rest.trim_start().starts_with("<<")).then_some(())?;
+    let text = source.document.body(*id)?.literal()?;
+    (!text.starts_with('~')).then(|| text.trim_end_matches('\n').to_owned())
 }
 
 /// How bash calls what it opens as connections: a machine and a port stand behind.

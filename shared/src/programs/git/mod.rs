@@ -79,7 +79,8 @@ pub(super) const TABLE: &[Program] = &[
         .signs_in(&[SignsIn {
             by: By::Any,
             files: &["~/.config/gh/hosts.yml"],
-            variables: &["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
+            // Those for a forge of one's own go to whichever host a call names.
+            variables: &["GH_TOKEN", "GITHUB_TOKEN"],
         }])
         .steers(&["alias set", "config set", "extension install"])
         .runs(Runs::Named)
@@ -739,13 +740,15 @@ pub(crate) fn looks_into_tracked(subcommand: &str) -> bool {
     matches!(subcommand, "status" | "diff" | "diff-index" | "diff-files" | "stash" | "ls-files" | "describe")
 }
 
-/// True for a call that ends in the same way whatever files hold.
+/// True for a call whose end says something of branches and of whether a service answers, and as good as nothing of what files hold.
 pub(crate) fn ends_alike(words: &[Option<&str>]) -> bool {
     const ALIKE: &[&str] = &[
         "add", "commit", "fetch", "pull", "push", "status", "log", "branch", "remote", "merge", "rebase", "clone",
         "checkout", "switch", "reset", "stash", "tag",
     ];
-    subcommand_of(words).is_some_and(|(subcommand, _)| ALIKE.contains(&subcommand))
+    let is_test =
+        words.iter().any(|word| word.is_none_or(|word| word.starts_with("--ex") || word.starts_with("--quiet")));
+    subcommand_of(words).is_some_and(|(subcommand, _)| ALIKE.contains(&subcommand) && !(is_test && subcommand == "log"))
 }
 
 /// A path as git sees it from each folder in which it may start.

@@ -19,31 +19,41 @@ const SHOWS: &[(&str, &[&str])] = &[
     ("secret", &["list", "ls"]),
     ("auth", &["status"]),
 ];
-/// What it changes, by the kind of it: who grants one of a kind grants all of that kind for a while. With the options of each that
-/// say nothing but words, names and numbers; another may read a file, open an editor, approve or throw away.
+/// What it changes, by the kind of it: who grants one of a kind grants all of that kind for a while. With the options of each, by its own
+/// manual, since the same letter has a value in one and none in another (`=` where it has); and such alone as say nothing but words, names
+/// and numbers: another may read a file, open an editor, approve or throw away.
 const CHANGES: &[(&str, &[&str], &str, &str)] = &[
-    ("pr", &["create", "new"], TALK, "--title --body -t -b --base -B --head -H --draft --label -l --repo -R"),
-    ("issue", &["create", "new"], TALK, "--title --body -t -b --label -l --repo -R"),
     (
         "pr",
-        &["edit", "comment", "review", "close", "reopen", "ready"],
+        &["create", "new"],
         TALK,
-        "--title --body -t -b --base -B --add-label --remove-label --comment -c --request-changes --undo --repo -R",
+        "--title= --body= -t= -b= --base= -B= --head= -H= --draft --label= -l= --repo= -R=",
     ),
+    ("issue", &["create", "new"], TALK, "--title= --body= -t= -b= --label= -l= --repo= -R="),
+    ("pr", &["edit"], TALK, "--title= --body= -t= -b= --base= -B= --add-label= --remove-label= --repo= -R="),
+    ("pr", &["comment"], TALK, "--body= -b= --repo= -R="),
+    ("pr", &["review"], TALK, "--body= -b= --comment -c --request-changes -r --repo= -R="),
+    ("pr", &["close", "reopen"], TALK, "--comment= -c= --repo= -R="),
+    ("pr", &["ready"], TALK, "--undo --repo= -R="),
+    ("issue", &["edit"], TALK, "--title= --body= -t= -b= --add-label= --remove-label= --repo= -R="),
+    ("issue", &["comment"], TALK, "--body= -b= --repo= -R="),
+    ("issue", &["close"], TALK, "--comment= -c= --reason= -r= --repo= -R="),
+    ("issue", &["reopen"], TALK, "--comment= -c= --repo= -R="),
+    ("pr", &["merge"], "merge", "--squash --merge --rebase --subject= --body= -b= --match-head-commit= --repo= -R="),
+    ("run", &["rerun"], "runs", "--failed --job= -j= --repo= -R="),
+    ("run", &["cancel"], "runs", "--repo= -R="),
+    ("workflow", &["run"], "runs", "--ref= --raw-field= -f= --repo= -R="),
+    ("label", &["create"], TALK, "--color= --description= --repo= -R="),
+    ("label", &["edit"], TALK, "--color= --description= --name= --repo= -R="),
     (
-        "issue",
-        &["edit", "comment", "close", "reopen"],
-        TALK,
-        "--title --body -t -b --add-label --remove-label --comment -c --reason --repo -R",
+        "release",
+        &["create", "edit"],
+        "releases",
+        "--title= -t= --notes= --target= --draft --prerelease --latest --repo= -R=",
     ),
-    ("pr", &["merge"], "merge", "--squash --merge --rebase --subject --body -b --match-head-commit --repo -R"),
-    ("run", &["rerun", "cancel"], "runs", "--failed --job -j --repo -R"),
-    ("workflow", &["run"], "runs", "--ref --raw-field -f --repo -R"),
-    ("label", &["create", "edit"], TALK, "--color --description --name --repo -R"),
-    ("release", &["create", "edit"], "releases", "--title -t --notes --target --draft --prerelease --latest --repo -R"),
 ];
 const TALK: &str = "pull requests and issues";
-/// Options of these commands that have a value, in all of them the same. Others have none, or are of no matter where they stand.
+/// Options of what it shows that have a value, in all of it the same. Others have none, or are of no matter where they stand.
 const VALUED: &[&str] = &[
     "-R",
     "--repo",
@@ -164,7 +174,7 @@ struct Words<'w> {
     operands: Vec<Option<&'w str>>,
 }
 
-fn split<'w>(words: &[Option<&'w str>]) -> Option<Words<'w>> {
+fn split<'w>(words: &[Option<&'w str>], is_valued: impl Fn(&str) -> bool) -> Option<Words<'w>> {
     let mut found = Words { options: Vec::new(), operands: Vec::new() };
     let mut words = words.iter().copied();
     while let Some(word) = words.next() {
@@ -173,7 +183,7 @@ fn split<'w>(words: &[Option<&'w str>]) -> Option<Words<'w>> {
             Some(word) if word.starts_with('-') && word.len() > 1 => {
                 if let Some((name, value)) = word.split_once('=') {
                     found.options.push((name, Some(value)));
-                } else if VALUED.contains(&word) {
+                } else if is_valued(word) {
                     // The same letter has no value in another command: then what follows is an option by itself.
                     let value = words.next()?;
                     if value.is_some_and(|value| value.starts_with('-')) {
@@ -271,7 +281,7 @@ fn of_folders(folders: &[String]) -> impl Iterator<Item = Target> {
 }
 
 fn shown((command, sub): (&str, &str), words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
-    let words = split(words)?;
+    let words = split(words, |name| VALUED.contains(&name))?;
     // Its own jq has the whole environment.
     let tells =
         |(name, value): &(&str, Option<&str>)| matches!(*name, "-q" | "--jq") && value.is_none_or(reads_environment);
@@ -335,10 +345,11 @@ fn changed(
     words: &[Option<&str>],
     folders: Option<&[String]>,
 ) -> Option<Reaches> {
-    let words = split(words)?;
+    let words = split(words, |name| known.split_ascii_whitespace().any(|one| one.strip_suffix('=') == Some(name)))?;
     // What is taken for an option's value here may be what it is about: an address says another repository.
     let is_address = |(name, value): &(&str, Option<&str>)| {
-        !matches!(*name, "-R" | "--repo") && value.is_some_and(|value| value.starts_with("http"))
+        let begins = |value: &str| value.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http"));
+        !matches!(*name, "-R" | "--repo") && value.is_some_and(begins)
     };
     // A number is one of the repository that was said; a branch may be anybody's.
     let is_number = |word: Option<&str>| {
@@ -351,7 +362,8 @@ fn changed(
     if words.options.iter().any(is_address) || is_about_number && !words.operands.iter().copied().all(is_number) {
         return None;
     }
-    if !words.options.iter().all(|(name, _)| known.split_ascii_whitespace().any(|one| one == *name)) {
+    let is_known = |name: &str| known.split_ascii_whitespace().any(|one| one.strip_suffix('=').unwrap_or(one) == name);
+    if !words.options.iter().all(|(name, _)| is_known(name)) {
         return None;
     }
     // Files stand behind the name of a release, inputs behind that of a workflow.
@@ -480,13 +492,13 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         if !is_said || method != "POST" || !only_asks(query) || !fields.iter().all(|field| is_short(field)) {
             return None;
         }
-        return Some(Reaches::reads([place], VIEW_BYTES).when(conditions));
+        return Some(asked(place, conditions));
     }
     if matches!(method, "GET" | "HEAD") {
         if !is_said || !fields.iter().all(|field| is_plain(field)) {
             return None;
         }
-        return Some(Reaches::reads([place], VIEW_BYTES).when(conditions));
+        return Some(asked(place, conditions));
     }
     if path.contains(['?', '%', '#', ';']) {
         return None;
@@ -516,6 +528,16 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         (owner, name) => drop(reaches.targets.insert(Target::Named(format!("{owner}/{name}").to_ascii_lowercase()))),
     }
     Some(reaches)
+}
+
+/// A question to a forge's interface. What another host takes for one nobody knows here.
+fn asked(place: Place, conditions: Vec<Condition>) -> Reaches {
+    let is_known = Some(&place) == api_of("github.com").as_ref();
+    let mut reaches = Reaches::reads([place], VIEW_BYTES).when(conditions);
+    if !is_known {
+        reaches.writes.insert("requests".to_owned());
+    }
+    reaches
 }
 
 /// True for a script of jq that may read the environment.

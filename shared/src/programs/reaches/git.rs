@@ -1,7 +1,7 @@
 //! git, by its manual (git 2.47): what it fetches, and to where it pushes.
 
 use super::{Brings, FETCH_BYTES, PUSH_BYTES, Place, Reaches, Sorted, Target, is_host, is_plain, of_https};
-use crate::classify::{Condition, GitWork, Shown};
+use crate::classify::{Condition, GitWork, Shown, later};
 use crate::programs::SSH;
 
 /// Options of `fetch` that neither start a program nor send anything of ours but names and numbers.
@@ -64,6 +64,13 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
             let all = sorted.operands.iter().map(|name| remote_of(name, folders));
             all.collect::<Option<Vec<_>>>()?.concat()
         }
+        // Anybody's, over what is there; and what acts later came from its own repository, for whoever looks at it.
+        ("pull", Some(remote)) if !is_name(remote) => return None,
+        ("fetch", Some(remote))
+            if !is_name(remote) && sorted.operands.iter().skip(1).any(|spec| spec.contains(':')) =>
+        {
+            return None;
+        }
         (_, Some(remote)) => remote_of(remote, folders)?,
         (_, None) => by_name(if sorted.has(&["--all"]) { "*" } else { "" }, folders),
     };
@@ -92,7 +99,10 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
 /// True for a folder that a clone may make: none that programs look into by themselves.
 pub(super) fn is_new_folder(path: &str) -> bool {
     let is_outside = path.starts_with('/') && !path.starts_with("/tmp/") && !path.starts_with("/var/tmp/");
+    // What programs find by its name, as a package.
+    let acts = ["", "/__init__.py", "/index.js"].iter().any(|file| later::of(&format!("{path}{file}"), None).is_some());
     !is_outside
+        && !acts
         && !path.starts_with(['~', '-'])
         && path.split('/').all(|part| part != ".." && (part == "." || !part.starts_with('.')))
 }
@@ -204,7 +214,8 @@ pub fn address_of(text: &str) -> Option<Place> {
         return None;
     }
     if text.starts_with("https://") {
-        return of_https(text);
+        // Behind these stands something for whoever answers, and no repository.
+        return of_https(text).filter(|_| !text.contains(['?', '#', '%', '&', ';']));
     }
     let is_user =
         |user: &str| !user.starts_with('-') && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));

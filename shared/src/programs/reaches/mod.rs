@@ -192,6 +192,11 @@ impl Reaches {
         places.chain(targets)
     }
 
+    /// True where files of others come into folders by it, which whoever reads behind it would read.
+    pub fn brings_files(&self) -> bool {
+        self.brings > Brings::Nothing
+    }
+
     /// True where it sends nothing but what names the things that it asks for.
     pub fn only_reads(&self) -> bool {
         self.writes.is_empty()
@@ -343,7 +348,7 @@ fn of_https(address: &str) -> Option<Place> {
 }
 
 /// True for a plain name of a host with a dot in it, no address.
-fn is_host(name: &str) -> bool {
+pub(crate) fn is_host(name: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')

@@ -61,7 +61,6 @@ const TABLE: &[Brings] = &[
     },
     tells(&PIP, "index versions", "--pre -q --quiet --disable-pip-version-check --json"),
     tells(&CARGO, "search", "--limit= -q --quiet -v --verbose --color="),
-    tells(&CARGO, "info", "-q --quiet -v --verbose --color="),
     Brings {
         names: false,
         up_bytes: 4 * VIEW_BYTES,
@@ -140,7 +139,6 @@ mod tests {
             "pip3 download --only-binary :all: --no-deps -d w requests==2.31.0",
             "pip index versions flask",
             "cargo search serde --limit 3",
-            "cargo info tokio@1",
             "cargo fetch --locked",
         ] {
             assert!(of(text).is_some_and(|found| found.only_reads()), "{text}");

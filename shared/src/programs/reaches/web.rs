@@ -116,7 +116,6 @@ const WGET: Asks = Asks {
         "show-progress",
         "inet4-only",
         "inet6-only",
-        "no-clobber",
         "content-on-error",
     ],
     values: &[
@@ -374,8 +373,19 @@ fn acts_not(text: &str) -> bool {
         // Short ones begin many a word.
         ACTS.iter().any(|act| if act.len() < 6 { part == *act } else { part.contains(act) })
     };
+    // `addUser` is two words.
+    let mut apart = String::with_capacity(path.len());
+    let mut was_small = false;
+    for letter in path.chars() {
+        if was_small && letter.is_ascii_uppercase() {
+            apart.push(' ');
+        }
+        was_small = letter.is_ascii_lowercase();
+        apart.push(letter);
+    }
     !path.contains('%')
         && !path.split(|c: char| !c.is_ascii_alphanumeric()).any(is_act)
+        && !apart.split(|c: char| !c.is_ascii_alphanumeric()).any(is_act)
         && !path.to_ascii_lowercase().contains("build")
 }
 
