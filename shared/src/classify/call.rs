@@ -181,7 +181,8 @@ fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Piece)
             }
             Piece::Substitution { quoted, .. } => {
                 let open = || Arg::unknown("", if *quoted { Known::OneWord } else { Known::Anything });
-                known(piece).filter(|_| first && ends).unwrap_or_else(open)
+                // A folder is a path where a word starts with it; a text is what it is.
+                known(piece).filter(|value| first && ends || !value.is(".")).unwrap_or_else(open)
             }
             Piece::Number(_) | Piece::Tilde => Arg::unknown("", Known::OneWord),
             // What stands behind a bracket is a part of the pattern.

@@ -14,8 +14,8 @@ use crate::planted::{self, Bug};
 use crate::programs::{self, Builtin, Kind, Trait, builtin_of};
 use crate::shell::visit::{Visit, inside};
 use crate::shell::{
-    self, Arithmetic, Calculation, Command, Compound, CompoundKind, Condition, Document, Function, Join, Piece,
-    Redirect, RedirectTarget, Script, Shell, Simple, Span, Step, Variable, Word,
+    self, Arithmetic, Assignment, Calculation, Command, Compound, CompoundKind, Condition, Document, Function, Join,
+    Piece, Redirect, RedirectTarget, Script, Shell, Simple, Span, Step, Variable, Word,
 };
 
 /// Most combinations of variables' values in which one call is judged.
@@ -43,7 +43,7 @@ fn assigns_an_element(text: &str) -> bool {
 }
 
 /// What the end of a step says of files, and so whatever runs behind it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Ends {
     /// Nothing: it ends in the same way whatever it meets.
     Alike,
@@ -64,9 +64,20 @@ fn ends(step: &Step) -> Ends {
     };
     let Some(words) = words.filter(|_| simple.redirects.iter().all(is_there)) else { return Ends::ByContent };
     let Some(program) = words.first() else {
-        // It ends as what its values run does.
-        let is_said = simple.assignments.iter().all(|one| one.elements.is_none() && one.value.literal().is_some());
-        return if is_said { Ends::Alike } else { Ends::ByContent };
+        // It ends as the last of what its values run.
+        let of_piece = |piece: &Piece| match piece {
+            Piece::Text { .. } => Ends::Alike,
+            Piece::Substitution { script, .. } => match script.steps.as_slice() {
+                [step] => ends(step),
+                _ => Ends::ByContent,
+            },
+            _ => Ends::ByContent,
+        };
+        let of_value = |one: &Assignment| match one.elements {
+            Some(_) => Ends::ByContent,
+            None => one.value.pieces.iter().map(of_piece).max().unwrap_or(Ends::Alike),
+        };
+        return simple.assignments.iter().map(of_value).max().unwrap_or(Ends::Alike);
     };
     let asks_others = || programs::row(program).is_some_and(|row| row.kind == programs::Kind::Network);
     match builtin_of(program) {
