@@ -1115,6 +1115,34 @@ pub struct PreviousSignature {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_remote_lies_at_a_name() {
+        let id = RequestId::parse("2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b").unwrap();
+        let parsed = |host: &str, port: u16| {
+            let remote =
+                serde_json::json!({"folder": ".", "remote": "origin", "hosts": [{"host": host, "port": port}]});
+            let egress = serde_json::json!({"form": "0".repeat(64), "folder": "/w", "remotes": [remote]});
+            let text = serde_json::json!({"type": BASH_CHECK, "request_id": id.to_string(), "command": "git fetch", "egress": egress});
+            parse_request(text.to_string().as_bytes(), &id)
+        };
+        assert!(parsed("git.example.org", 22).is_ok());
+        for host in [
+            "127.0.0.1",
+            "169.254.169.254",
+            "[::1]",
+            "::1",
+            "0x7f.1",
+            "2130706433",
+            "localhost",
+            "",
+            "a b.example",
+            "a.example.",
+        ] {
+            assert!(matches!(parsed(host, 22), Err(RequestError::NoHost(_))), "{host}");
+        }
+        assert!(parsed("git.example.org", 0).is_err());
+    }
+
     const ID: &str = "2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b";
 
     fn parse(json: &str) -> Result<Request, RequestError> {

@@ -461,6 +461,7 @@ fn tls_to_another_server_is_cut() {
     let got = inside(&site, &format!("curl -sS --cacert cert https://localhost:{port}/")).expect(0);
     assert!(got.stdout.contains("s_server"), "{got:?}");
     // One that is asked to say hello once more, since the server wants another group.
+    let second = again;
     let again = format!(
         "openssl s_client -proxy 127.0.0.1:3128 -connect localhost:{again} -servername localhost -groups X25519:P-256 </dev/null"
     );
@@ -475,8 +476,48 @@ fn tls_to_another_server_is_cut() {
         let want = format!("TLS asked for `{name}` at the address of localhost");
         until(&want, || records(&site).iter().any(|record| record["ended"] == want.as_str()).then_some(()));
     }
+    // Whoever knows beforehand that it will be asked again says both at once; and where something stands in front of the first.
+    for (to, name, before) in
+        [(second, "both at once", ""), (second, "one byte at a time", ""), (port, "a warning first", "15030100020170")]
+    {
+        let script = format!("python3 - {to} '{name}' '{before}' <<'E'\n{TWO_HELLOS}\nE\n");
+        let told = inside(&site, &script).expect(0);
+        assert_eq!(told.stdout, "b''\n", "{name}: {told:?}");
+    }
+    let cut = |why: &str| records(&site).iter().any(|record| record["ended"] == why);
+    until("both cuts", || {
+        (cut("TLS asked for `evil.example` at the address of localhost")
+            && cut("it began with something else than a plain TLS hello"))
+        .then_some(())
+    });
     drop(server);
 }
+
+/// A client that says hello to a host that is allowed and then to another one at the same address, before it has heard anything; it prints what
+/// the server says to it.
+const TWO_HELLOS: &str = r#"
+import socket, ssl, sys, time
+port, how, before = int(sys.argv[1]), sys.argv[2], bytes.fromhex(sys.argv[3])
+def hello(name, curve):
+    context = ssl.create_default_context(); context.check_hostname = False; context.verify_mode = ssl.CERT_NONE
+    context.set_ecdh_curve(curve)
+    i, o = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try: context.wrap_bio(i, o, server_hostname=name).do_handshake()
+    except ssl.SSLWantReadError: pass
+    return o.read()
+s = socket.create_connection(("127.0.0.1", 3128)); s.settimeout(5)
+s.sendall(b"CONNECT localhost:%d HTTP/1.1\r\n\r\n" % port)
+head = b""
+while b"\r\n\r\n" not in head: head += s.recv(1)
+both = before + hello("localhost", "secp384r1") + hello("second.example", "prime256v1")
+try:
+    for piece in ([both] if how != "one byte at a time" else [both[i:i+1] for i in range(len(both))]): s.sendall(piece)
+    heard = s.recv(65536)
+    # That it wants another hello says nothing of anybody.
+    if heard[:1] == b"\x16" and b"\xcf\x21\xad\x74" in heard[:64] and len(heard) < 200: heard = s.recv(65536)
+except (ConnectionError, socket.timeout): heard = b""
+print(heard)
+"#;
 
 struct Killed(Child);
 

@@ -444,8 +444,13 @@ fn a_grant_of_pushes_is_for_one_repository() {
     assert!(world.is_asked("git -C own push origin HEAD:main"), "another repository's objects");
     fs::remove_file(&lent).unwrap();
     assert!(!world.is_asked("git -C own push origin HEAD:main"), "the control");
-    // It ends with the taint epoch.
+    // It ends with the taint epoch, and with it the answers that it has given: also of a run that has begun.
+    world.commits("late");
+    let laid_up = world.let_through("git -C own push origin HEAD:late");
     world.site.cli(["taint", "clear", "default"]).expect(0);
+    thread::sleep(std::time::Duration::from_millis(600));
+    let late = world.agent(Some(Backend::Bubblewrap), &laid_up);
+    assert!(late.stderr.contains("no such answer, or it is over") && world.at_forge("late").is_empty(), "{late:?}");
     world.site.raise_both("default");
     assert!(world.is_asked("git -C own push origin HEAD:main"), "another epoch");
 }

@@ -362,10 +362,46 @@ fn what_would_have_the_service_go_elsewhere_does_not_go_there() {
             json!({"contents": [{"parts": [{"functionResponse": {"parts": [{"fileData": {"fileUri": "https://evil.example"}}]}}]}]}),
         ),
         ("gemini/v1beta/models/m:generateContent", json!({"contents": [], "cachedContent": "x"})),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"type": "code_interpreter_call", "outputs": [{"type": "image", "url": "https://e"}]}]}),
+        ),
+        ("openai/v1/responses", json!({"model": "m", "input": [{"content": [{"image_url\u{0}": "https://e"}]}]})),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": "x", "tools": [{"type": "namespace", "tools": {"type": "mcp"}}]}),
+        ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": "x", "tools": [{"type": "namespace", "Tools": [{"type": "mcp"}]}]}),
+        ),
+        ("openai/v1/chat/completions", json!({"model": "GPT-4o-SEARCH-preview", "messages": []})),
     ] {
         let refused = inside.sent_to(&format!("/model/{path}"), &body).unwrap_err();
         assert!(refused.starts_with("HTTP/1.1 400"), "{body}: {refused}");
     }
+    // Readers of addresses need neither both slashes nor the same ones, and pass over what is blank.
+    for url in [
+        json!({"url": "http:/\n/evil.example/x"}),
+        json!({"url": "http:evil.example"}),
+        json!({"url": "http:\\\\evil.example\\x"}),
+        json!({"url": "h\ttp:/\t/evil.example"}),
+        json!({"url": "file:/etc/passwd"}),
+        json!({"url": "evil.example/x"}),
+        json!({"url": ["https://e"]}),
+        json!({"url": {"url": "https://e"}}),
+        json!({"detail": "//evil.example/x"}),
+        json!({"detail": "http:evil.example"}),
+    ] {
+        let body =
+            json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": url}]}]});
+        let refused = inside.sent_to("/model/openai/v1/chat/completions", &body).unwrap_err();
+        assert!(refused.starts_with("HTTP/1.1 400"), "{body}: {refused}");
+    }
+    let plain = json!({"url": "data:image/png;base64,AA==", "detail": "high"});
+    let body =
+        json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": plain}]}]});
+    assert_eq!(inside.sent_to("/model/openai/v1/chat/completions", &body).unwrap(), body);
     // Tools of the service are taken out, and those of the agent stay.
     let own = json!({"name": "Bash", "input_schema": {"properties": {"type": {"type": "url"}}}});
     let tools = json!([own, {"type": "web_search_20250305", "name": "web_search"}, {"type": "code_execution_20250825", "name": "c"}]);
@@ -469,4 +505,17 @@ fn what_is_too_large_or_never_whole_harms_nobody_else() {
     assert!(asked.is_ok(), "{asked:?}");
     drop(half);
     assert_eq!(inside.service.asked(), Vec::<String>::new());
+}
+
+/// What goes there besides the question counts as well, and one workspace's questions keep nobody else's from their answers.
+#[test]
+fn fields_count_and_long_ones_stay_here() {
+    let inside = Inside::new("");
+    let long = format!("user-agent: {}\r\nanthropic-beta: short\r\n", "x".repeat(9000));
+    inside.post("/model/anthropic/v1/messages", &long, "{\"model\":\"m\"}");
+    let asked = inside.service.asked();
+    assert!(asked[0].contains("anthropic-beta: short") && !asked[0].contains("xxxx"), "{asked:?}");
+    let record = || inside.site.audit().into_iter().rfind(|record| record["kind"] == "egress");
+    let up = until("a record", record)["detail"]["up"].as_u64().unwrap();
+    assert!(up > 60, "more than the question's bytes: {up}");
 }

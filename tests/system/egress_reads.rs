@@ -341,7 +341,101 @@ fn what_was_looked_at_holds_until_the_end() {
     let page = outside.outward(&format!("curl -sS https://{FORGE}:{port}/page"));
     let told = outside.agent(&format!("export CURL_HOME={0} XDG_CONFIG_HOME={0}; {page}", work.display()));
     assert!(!outside.asked().contains("POST"), "{told:?}");
+    // What they name in its place is looked at besides the usual one, which is the run's; and remotes beside the settings are some, too.
+    fs::remove_dir_all(work.join("mine/a")).unwrap();
+    let fetch = "git -C mine fetch -q origin";
+    assert!(outside.instead(fetch).is_some_and(|form| form.contains("--egress")));
+    let own = outside.home().join(".config/git/config");
+    fs::create_dir_all(own.parent().unwrap()).unwrap();
+    fs::write(&own, "[filter \"x\"]\n\tsmudge = touch /tmp/x\n").unwrap();
+    let event = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": work, "tool_name": "Bash",
+        "tool_input": {"command": fetch}, "tool_use_id": "call-1",
+    });
+    let mut hook = outside.site.hook_command(&outside.site.hook_toml());
+    hook.env("HOME", outside.home()).env("XDG_CONFIG_HOME", work.join("nowhere"));
+    let said = Output::of(&mut hook, event.to_string().as_bytes());
+    assert!(!said.stdout.contains("--egress"), "{said:?}");
+    fs::remove_file(&own).unwrap();
+    for file in ["remotes/origin", "branches/origin"] {
+        let file = work.join("mine/.git").join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, format!("URL: https://{OTHER}:{port}/r.git\n")).unwrap();
+        assert_eq!(outside.instead(fetch).filter(|form| form.contains("--egress")), None, "{}", file.display());
+        fs::remove_file(&file).unwrap();
+    }
+    assert!(outside.instead(fetch).is_some_and(|form| form.contains("--egress")), "the control");
 }
+
+/// Root works for whoever the folder belongs to, in that one's home folder: what lies there counts.
+#[test]
+fn what_lies_in_the_home_of_the_folders_owner_counts() {
+    let outside = Outside::new();
+    let work = outside.site.work();
+    fs::set_permissions(outside.site.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let home = outside.site.path().join("owner");
+    fs::create_dir_all(&home).unwrap();
+    let passwd = outside.site.path().join("passwd");
+    let all = fs::read_to_string("/etc/passwd").unwrap();
+    fs::write(&passwd, format!("{all}owner:x:64321:64321::{}:/bin/sh\n", home.display())).unwrap();
+    run(Command::new("chown").arg("-R").arg("64321:64321").arg(&work).arg(&home));
+    let page = format!("curl -sS https://{FORGE}:{}/page", outside.port);
+    let with = |form: &str| outside.agent(&format!("mount --bind {} /etc/passwd; {form}", passwd.display()));
+    let read = with(&outside.outward(&page)).expect(0);
+    assert_eq!(read.stdout, "a page\n", "{read:?}");
+    fs::write(home.join(".curlrc"), "data = \"@/etc/hostname\"\n").unwrap();
+    let late = with(&outside.outward(&page));
+    assert!(late.stderr.contains("is not what it was when it was decided"), "{late:?}");
+    assert!(!outside.asked().contains("POST"), "{}", outside.asked());
+}
+
+/// By Landlock alone a run has the network of its container: others there neither use its way out, nor are told anything by it.
+#[test]
+fn a_runs_way_out_is_its_own() {
+    let outside = Outside::new();
+    let port = outside.port;
+    let everybodys = format!("chmod 755 {0}; chown -R 64321:64321 {0}/agent {0}/work", outside.site.path().display());
+    fs::write(outside.site.work().join("others.py"), OTHERS).unwrap();
+    // In the place of the client: it waits, so that others find its port, listens, and asks what it may.
+    let script = format!(
+        "import os, socket, time, urllib.request
+s = socket.socket()
+try: s.bind(('0.0.0.0', 7777)); s.listen(1); print('listens')
+except OSError: print('does not listen')
+try: socket.socket(socket.AF_INET, socket.SOCK_SEQPACKET); print('another kind')
+except PermissionError: print('no other kind')
+time.sleep(3)
+print(urllib.request.urlopen('https://{FORGE}:{port}/page').read().decode(), end='')
+"
+    );
+    fs::write(outside.script_called_like_the_page(), script).unwrap();
+    let form = outside.outward(&format!("curl -sS https://{FORGE}:{port}/page"));
+    run(Command::new("sh").args(["-e", "-c", &everybodys]));
+    let form = format!("setpriv --reuid 64321 --regid 64321 --clear-groups bash -c {}", quoted(&form));
+    let output = outside.agent(&format!(
+        "mount --bind /dev/null /usr/bin/bwrap; mount --bind $(readlink -f /usr/bin/python3) $(command -v curl)
+        python3 others.py {FORGE}:{port} > others & {form}; wait"
+    ));
+    assert_eq!(output.stdout, "does not listen\nno other kind\na page\n", "{output:?}");
+    let others = fs::read_to_string(outside.site.work().join("others")).unwrap();
+    assert!(others.starts_with("tried ") && !others.starts_with("tried 0") && !others.contains("200"), "{others}");
+    assert!(!outside.asked().contains("CONNECT"), "{}", outside.asked());
+}
+
+/// Whoever else is in the same network tries each port that somebody listens at.
+const OTHERS: &str = r#"
+import socket, sys, time
+tried, heard, until = 0, [], time.time() + 3
+while time.time() < until:
+    ports = {int(line.split()[1].split(":")[1], 16) for line in open("/proc/net/tcp").readlines()[1:] if line.split()[3] == "0A"}
+    for port in ports:
+        try:
+            s = socket.create_connection(("127.0.0.1", port), 1); s.settimeout(2.5); tried += 1
+            s.sendall(b"CONNECT %s HTTP/1.1\r\n\r\n" % sys.argv[1].encode()); heard.append(s.recv(99))
+        except OSError as error: heard.append(str(error))
+    time.sleep(0.1)
+print("tried", tried, heard)
+"#;
 
 #[test]
 fn a_run_reaches_no_other_host_and_is_told_so() {

@@ -107,8 +107,8 @@ pub const APIS: &[Api] = &[
 
 /// What of a question is said to the model.
 const SAID: &str = "messages input contents system instructions systemInstruction system_instruction prediction";
-/// What of that is text to everybody: what a tool was called with, and what came of it.
-const FREE: &str = "input arguments args response operation metadata";
+/// What of that is text to everybody: what a tool was called with, what came of it, and where something was found.
+const FREE: &str = "input arguments args response operation metadata citations annotations";
 /// The same of tools that are a shell where the agent is.
 const FREE_OF_SHELL: &str = "action";
 /// Longest field of a request that goes along, in bytes: a service may end all that is asked on a connection over a longer one.

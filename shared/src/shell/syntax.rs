@@ -247,7 +247,7 @@ pub struct Redirect {
     pub writes: bool,
     /// True when the file, or another descriptor, is opened for reading.
     pub reads: bool,
-    /// True when a file is opened for reading under another number than standard input's.
+    /// True when a file is opened for reading, or a text is there to be read, under another number than standard input's.
     pub other_input: bool,
     /// What it opens.
     pub target: RedirectTarget,

@@ -1113,13 +1113,12 @@ fn document_in(script: &Script, source: Source<'_>) -> Option<String> {
     let [step] = script.steps.as_slice() else { return None };
     let [command] = step.pipeline.as_slice() else { return None };
     let cat = command.as_simple().filter(|cat| cat.assignments.is_empty() && !step.background && !step.negated)?;
-    let ([_], [Redirect { target: RedirectTarget::Here(id), .. }]) = (cat.words.as_slice(), cat.redirects.as_slice())
-    else {
+    let [name] = cat.words.as_slice() else { return None };
+    let [Redirect { target: RedirectTarget::Here(id), other_input: false, .. }] = cat.redirects.as_slice() else {
         return None;
     };
-    // Under a number of its own it would read something else.
-    source.slice(cat.span).strip_prefix("cat").is_some_and(|rest| rest.trim_start().starts_with("<<")).then_some(())?;
-    let text = source.document.body(*id)?.literal()?;
+    // What a span says is not asked: in a copy it means nothing.
+    let text = source.document.body(*id)?.literal().filter(|_| name.literal().as_deref() == Some("cat"))?;
     (!text.starts_with('~')).then(|| text.trim_end_matches('\n').to_owned())
 }
 

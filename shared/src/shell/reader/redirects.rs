@@ -23,7 +23,8 @@ impl Reader<'_> {
         let number = self.slice(self.at, self.at + digits)?;
         self.at += digits;
         let mut redirect = self.redirect(number)?;
-        redirect.other_input = redirect.reads && !matches!(number, "" | "0");
+        let is_input = redirect.reads || matches!(redirect.target, RedirectTarget::Here(_) | RedirectTarget::Text(_));
+        redirect.other_input = is_input && !matches!(number, "" | "0");
         Ok(redirect)
     }
 
