@@ -302,8 +302,12 @@ impl Core {
         let signs_in = |name: &&String| row(name).is_some_and(|row| row.signs_in.iter().any(|one| one.is_for(ports())));
         // What comes in may be a link to what a program signs in with, for whatever else opens it.
         let brings = found.reaches.as_ref().is_some_and(Reaches::brings_files);
-        let is_of_theirs = |name: &String| signs_in(&name) || is_builtin(name);
-        let is_shown = !brings || found.effects.programs.iter().all(is_of_theirs);
+        let opens = !found.effects.reads.is_empty() || found.effects.reads_unknown;
+        let is_of_theirs = |name: &String| {
+            signs_in(&name)
+                || is_builtin(name) && !matches!(name.as_str(), "." | "source" | "mapfile" | "readarray" | "read")
+        };
+        let is_shown = !brings || !opens && found.effects.programs.iter().all(is_of_theirs);
         let programs = found.effects.programs.iter().filter(|name| is_shown && signs_in(name)).cloned().collect();
         let Some(told) = &open.check.egress else { return Vec::new() };
         let subject = EgressWire::subject(open.check.command.text(), &told.folder, &told.remotes);

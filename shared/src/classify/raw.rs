@@ -147,25 +147,50 @@ fn place_of(word: &str, around: &Surroundings) -> String {
     if path.contains('/') { paths::resolve(around.cwd.as_deref(), &path) } else { path }
 }
 
-/// True for a text with an expansion that ends the shell where it fails: `${x:?}`, or arithmetic.
+/// True for a text with an expansion that ends the shell, or the line, where it fails: `${x:?}`, a part of a value, arithmetic, or what is
+/// called by another variable's value.
 pub fn may_break_off(text: &str) -> bool {
-    let asks = |rest: &str| {
-        let rest = rest.strip_prefix(['#', '!']).unwrap_or(rest);
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_@*[]$\"'".contains(c))).unwrap_or(rest.len());
+    let fails = |rest: &str| {
+        let rest = rest.strip_prefix('#').unwrap_or(rest);
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_@*$-".contains(c))).unwrap_or(rest.len());
         let behind = rest.get(end..).unwrap_or_default();
-        behind.strip_prefix(':').unwrap_or(behind).starts_with('?')
+        let behind = ["[@]", "[*]"].iter().find_map(|all| behind.strip_prefix(all)).unwrap_or(behind);
+        match behind.strip_prefix(':') {
+            Some(form) => !form.starts_with(['-', '=', '+']),
+            None => behind.starts_with(['?', '[', '!', '@']),
+        }
     };
-    text.contains("((") || text.contains("$[") || text.split("${").skip(1).any(asks)
+    text.contains("((") || text.contains("$[") || text.split("${").skip(1).any(fails)
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn what_may_break_off_is_known() {
-        for text in ["echo ${x:?}", ": ${x?gone}", "${a[0]:?no}", "echo $((1/0))", "(( x ))", "echo $[1]"] {
+        for text in [
+            "echo ${x:?}",
+            ": ${x?gone}",
+            "${a[0]:?no}",
+            "${x[0+0]:?}",
+            "echo $((1/0))",
+            "(( x ))",
+            "echo $[1]",
+            "${x:0:-1}",
+            "${!x}",
+        ] {
             assert!(super::may_break_off(text), "{text}");
         }
-        for text in ["echo ${x:-?}", "gh api 'x?y=z'", "echo ${x#?}", "echo a ( b", "echo ${x}?"] {
+        for text in [
+            "${x[@]}",
+            "${#x}",
+            "${x:=y}",
+            "${x%.*}",
+            "echo ${x:-?}",
+            "gh api 'x?y=z'",
+            "echo ${x#?}",
+            "echo a ( b",
+            "echo ${x}?",
+        ] {
             assert!(!super::may_break_off(text), "{text}");
         }
     }

@@ -158,13 +158,20 @@ pub fn family_of(program: &str) -> Option<&'static str> {
     FAMILIES.iter().find(|(_, rows)| rows.iter().any(|row| row.names == found.names)).map(|(family, _)| *family)
 }
 
-/// True for a call that may end the text before its end, or have it end there: `exit`, `set -e`, and what runs a text of its own.
-pub(crate) fn may_leave(name: &str, words: usize) -> bool {
-    let by_name = matches!(name, "exit" | "return" | "break" | "continue" | "exec" | "logout" | "kill")
-        || name == "set" && words > 1;
-    // Settings of the shell, and variables that cannot be set any more, by which something else ends it.
-    let by_name = by_name || matches!(name, "shopt" | "readonly" | "declare" | "typeset" | "local" | "ulimit" | "trap");
-    by_name || shells::TABLE.iter().any(|row| row.names.contains(&name))
+/// True for a call that may end the text before its end, or have it end there: `exit`, `set -e`, and what runs a text of its own. Also for what
+/// sets how the shell ends by itself, and which variables cannot be set any more.
+pub(crate) fn may_leave(argv: &[Option<String>]) -> bool {
+    const LEAVES: &[&str] = &[
+        "exit", "return", "break", "continue", "exec", "logout", "kill", "shopt", "readonly", "declare", "typeset",
+        "local", "ulimit", "trap", "set",
+    ];
+    let Some((Some(program), words)) = argv.split_first() else { return false };
+    let leaves = |name: &str| LEAVES.contains(&name) || shells::TABLE.iter().any(|row| row.names.contains(&name));
+    match program.as_str() {
+        "set" => !words.is_empty(),
+        "builtin" | "command" => words.iter().any(|word| word.as_deref().is_none_or(leaves)),
+        name => leaves(name),
+    }
 }
 
 /// True for a program that runs what its words say once, whatever it finds.

@@ -7,11 +7,13 @@
 mod bound;
 pub(crate) mod calls;
 mod effects;
+mod flow;
 mod folders;
 mod values;
 mod walk;
 
 use bound::Bound;
+use flow::Flow;
 use folders::Folder;
 use values::Values;
 use walk::Source;
@@ -24,8 +26,8 @@ use super::{
     Argv, Classification, CommandClass, Condition, Decided, Effects, GitWork, Part, Surroundings, passed_by, paths,
     raw, secrets,
 };
-use crate::programs::git;
 use crate::programs::reaches::{Brings, Reaches};
+use crate::programs::{self, Builtin, git};
 use crate::shell::{Document, Shell};
 
 /// What a rule says about one call.
@@ -230,49 +232,12 @@ pub struct Judge<'t> {
     values: Values,
     /// Variables that are certainly set at this point, and functions (`name()`) that are certainly defined.
     bound: Bound,
-    /// Inside of so many constructs in which what is read says what runs, or how often.
-    branches: usize,
-    /// Behind so many steps that may have ended by what they read.
-    told: usize,
-    /// Inside of so many loops.
-    rounds: usize,
-    /// What asks the network or not, by how something has ended.
-    by_state: ByState,
-    /// How many constructs in it may end it, or go round for ever, by what was read.
-    leaves_early: usize,
+    /// What the way to the call at hand says of what was read.
+    flow: Flow,
     /// Inside of a function's body, where `local` works.
     in_function: bool,
     /// What the text changes for what it runs.
     changed: Changed,
-}
-
-/// Lists that go on or not by how something in them has ended: one of them may ask the network, since whether it does says little; several
-/// say something each.
-#[derive(Debug, Default)]
-struct ByState {
-    /// So many there are so far.
-    lists: usize,
-    /// The one at hand.
-    list: Option<usize>,
-    /// The first that asks.
-    asks: Option<usize>,
-    asks_by_several: bool,
-}
-
-impl ByState {
-    /// One more.
-    fn more(&mut self) -> usize {
-        self.lists += 1;
-        self.lists
-    }
-
-    /// Something in the one at hand asks, in a loop again and again.
-    fn asks(&mut self, is_in_loop: bool) {
-        if let Some(list) = self.list {
-            let first = *self.asks.get_or_insert(list);
-            self.asks_by_several |= first != list || is_in_loop;
-        }
-    }
 }
 
 /// Classifies a whole text that was understood.
@@ -338,11 +303,7 @@ impl<'t> Judge<'t> {
             shell: around.shell,
             values,
             bound: Bound::default(),
-            branches: 0,
-            told: 0,
-            rounds: 0,
-            by_state: ByState::default(),
-            leaves_early: 0,
+            flow: Flow::default(),
             in_function: false,
             changed: Changed::default(),
         }
@@ -414,17 +375,10 @@ impl Judge<'_> {
             }
             condition => undermines(condition),
         };
-        let may_leave = |part: &Part| {
-            let program = part.argv.first().and_then(Option::as_deref);
-            program.is_some_and(|program| crate::programs::may_leave(program, part.argv.len()))
-        };
+        let may_leave = |part: &Part| programs::may_leave(&part.argv);
         let stays = |reaches: &Reaches| {
-            let goes_on = || {
-                self.leaves_early == 0
-                    && !self.by_state.asks_by_several
-                    && !self.parts.iter().any(may_leave)
-                    && !raw::may_break_off(source)
-            };
+            let goes_on =
+                || self.flow.says_nothing() && !self.parts.iter().any(may_leave) && !raw::may_break_off(source);
             is_all
                 && (!reaches.only_reads() || goes_on())
                 && !self.effects.sets.iter().any(|name| crate::variables::steers_client(name))
@@ -522,15 +476,22 @@ impl Judge<'_> {
     fn add_call(&mut self, text: &str, rule: &str, judgement: Judgement, (argv, begins): (Argv, Argv)) {
         // How often it asks, and for which of several, says something of what was read.
         let Judgement { class, reason, local, reaches } = judgement;
-        let is_free = |reaches: &Reaches| self.branches == 0 && (self.told == 0 || !reaches.only_reads());
+        let is_free = |reaches: &Reaches| self.flow.is_free() || self.flow.branches == 0 && !reaches.only_reads();
         let reaches = reaches.filter(|reaches| is_free(reaches));
         if reaches.as_ref().is_some_and(|reaches| reaches.only_reads()) {
-            self.by_state.asks(self.rounds > 0);
+            self.flow.asks();
         }
-        // Where it goes then is up to what was read.
-        let goes = |program: &String| crate::programs::CHANGE_FOLDER.contains(&program.as_str());
-        if self.told > 0 && argv.first().and_then(Option::as_ref).is_some_and(goes) {
-            self.leaves_early += 1;
+        if let Some(program) = argv.first().and_then(Option::as_deref) {
+            let builtin = programs::builtin_of(program);
+            let goes = builtin == Some(Builtin::GoesTo);
+            let speaks = matches!(builtin, Some(Builtin::Text | Builtin::Format));
+            // Where it is and what words mean then may be up to what was read.
+            if programs::is_builtin(program) && !speaks && !goes || goes && !self.flow.is_free() {
+                self.flow.changes_shell();
+            }
+            let is_network = programs::row(program).is_some_and(|row| row.kind == programs::Kind::Network);
+            let asks = is_network || reaches.is_some();
+            self.flow.in_group(asks, !asks && !speaks && !goes);
         }
         if reaches.as_ref().is_some_and(|reaches| reaches.brings > Brings::Nothing) {
             let calls_before = if self.depth == 0 { self.calls.len() } else { 0 };

@@ -64,7 +64,10 @@ fn ends(step: &Step) -> Ends {
     };
     let Some(words) = words.filter(|_| simple.redirects.iter().all(is_there)) else { return Ends::ByContent };
     let Some(program) = words.first() else {
-        // It ends as the last of what its values run.
+        // It ends as the last of what its values run, or what it is fed.
+        if simple.redirects.iter().any(|redirect| !matches!(redirect.target, RedirectTarget::Path(_))) {
+            return Ends::ByContent;
+        }
         let of_piece = |piece: &Piece| match piece {
             Piece::Text { .. } => Ends::Alike,
             Piece::Substitution { script, .. } => match script.steps.as_slice() {
@@ -127,7 +130,11 @@ impl<'s> Walk<'_, '_, 's> {
             if let Some(bound) = before {
                 self.judge.bound.back_to(bound);
             }
+            // Whoever reads what a group of commands says may have heard enough before its end.
+            let may_end = at < last && command.as_simple().is_none();
+            self.judge.flow.piped += usize::from(may_end);
             self.command(command);
+            self.judge.flow.piped -= usize::from(may_end);
             if self.judge.effects.untrusted.len() > fetched {
                 self.judge.stdin = Fed::Fetched;
             }
@@ -274,10 +281,10 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             if step.join == Join::Then {
                 by_state = None;
             } else if by_state.is_none() && ended == Ends::ByState {
-                by_state = Some(self.judge.by_state.more());
+                by_state = Some(self.judge.flow.one_more_list());
             }
-            let outer = self.judge.by_state.list;
-            self.judge.by_state.list = by_state.or(outer);
+            let outer = self.judge.flow.list;
+            self.judge.flow.list = by_state.or(outer);
             match step.join {
                 Join::Then => certain = true,
                 Join::Or => certain = false,
@@ -295,11 +302,11 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                     settled = Some(self.judge.bound.mark());
                 }
             }
-            self.judge.told += usize::from(tells);
+            self.judge.flow.told += usize::from(tells);
             self.judge.step += usize::from(self.judge.depth == 0);
             self.pipeline(step, &seen);
-            self.judge.told -= usize::from(tells);
-            self.judge.by_state.list = outer;
+            self.judge.flow.told -= usize::from(tells);
+            self.judge.flow.list = outer;
             before = Some(step);
             let now = std::mem::replace(&mut self.judge.folders, seen);
             self.judge.also_in(&now);
@@ -347,11 +354,11 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         }
         self.judge.depth += 1;
         let is_branch = !matches!(kind, CompoundKind::Group | CompoundKind::Subshell | CompoundKind::For);
-        self.judge.branches += usize::from(is_branch);
+        self.judge.flow.branches += usize::from(is_branch);
         // So often, or not at all, whatever stands behind it: that may be up to what was read.
         let is_counted = *kind == CompoundKind::For && words.iter().any(|word| word.literal().is_none());
-        self.judge.leaves_early += usize::from(is_branch || is_counted);
-        self.judge.rounds += usize::from(kind.repeats());
+        self.judge.flow.leaves_early += usize::from(is_branch || is_counted);
+        self.judge.flow.rounds += usize::from(kind.repeats());
         self.judge.beside += usize::from(*kind == CompoundKind::Coproc);
         self.judge.effects.jobs += usize::from(*kind == CompoundKind::Coproc);
         for script in scripts {
@@ -362,8 +369,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         }
         self.judge.beside -= usize::from(*kind == CompoundKind::Coproc);
         self.judge.depth -= 1;
-        self.judge.branches -= usize::from(is_branch);
-        self.judge.rounds -= usize::from(kind.repeats());
+        self.judge.flow.branches -= usize::from(is_branch);
+        self.judge.flow.rounds -= usize::from(kind.repeats());
         if kind.repeats() && self.judge.folders != before {
             self.judge.add(text, kind.name(), Judgement::unknown("each round of the loop runs in another folder"));
         }
@@ -376,6 +383,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
     }
 
     fn function(&mut self, function: &'s Function) {
+        self.judge.flow.changes_shell();
         let Function { name, body, span } = function;
         let text = self.source.slice(*span);
         let known = self.judge.row(name).is_some();
@@ -436,6 +444,9 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let input = self.judge.terminal.input;
         // What these are given is run.
         self.judge.terminal.input.as_code |= program.as_deref().is_some_and(terminal::runs_its_words);
+        if simple.words.is_empty() && !simple.assignments.is_empty() {
+            self.judge.flow.changes_shell();
+        }
         for assignment in &simple.assignments {
             // In front of a command, it steers that command alone.
             if !simple.words.is_empty() {
