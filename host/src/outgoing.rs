@@ -11,7 +11,7 @@ pub fn client() -> Result<reqwest::Client, String> {
 
 /// The same with each request on a connection of its own: what stands on one waits for no other, and ends with none.
 pub fn client_apart() -> Result<reqwest::Client, String> {
-    builder().http1_only().build().map_err(|error| error.to_string())
+    builder().http1_only().pool_max_idle_per_host(4).build().map_err(|error| error.to_string())
 }
 
 fn builder() -> reqwest::ClientBuilder {

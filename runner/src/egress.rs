@@ -1,14 +1,14 @@
 //! The inside of the way out: a port on loopback whose connections go to the host's socket, for a container that has no network. It
 //! decides nothing and holds nothing back: the host at the other end does.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::RequestId;
@@ -285,40 +285,50 @@ pub async fn serve(listener: TcpListener, socket: PathBuf) {
     serve_as(listener, socket, (Arc::default(), None)).await;
 }
 
-/// The ports from which a run has connected.
+/// The ends from which a run has connected, and when that was heard.
 #[derive(Default)]
 struct Own {
-    ports: Mutex<BTreeSet<u16>>,
+    ports: Mutex<BTreeMap<SocketAddrV4, Instant>>,
     more: Notify,
 }
 
+/// How long a connection may take from where it is told of to where it is taken, and the other way round: both are here.
+const TOLD: Duration = Duration::from_secs(3);
+const TELLING: Duration = Duration::from_millis(500);
+
 impl Own {
-    fn ports(&self) -> MutexGuard<'_, BTreeSet<u16>> {
+    fn ports(&self) -> MutexGuard<'_, BTreeMap<SocketAddrV4, Instant>> {
         self.ports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn hear(&self, mut told: pipe::Receiver) {
-        let mut port = [0; 2];
-        while told.read_exact(&mut port).await.is_ok() {
-            self.ports().insert(u16::from_ne_bytes(port));
+        let mut end = [0; 6];
+        while told.read_exact(&mut end).await.is_ok() {
+            let [address @ .., high, low] = end;
+            let end = SocketAddrV4::new(Ipv4Addr::from(address), u16::from_be_bytes([high, low]));
+            let mut ports = self.ports();
+            ports.retain(|_, since| since.elapsed() < TOLD);
+            ports.insert(end, Instant::now());
+            drop(ports);
             self.more.notify_waiters();
         }
     }
 
     /// True for a connection of the run, which is told of at about the time when it comes.
-    async fn has(&self, port: u16) -> bool {
+    async fn has(&self, end: SocketAddr) -> bool {
+        let SocketAddr::V4(end) = end else { return false };
         let told = async {
             loop {
                 let more = self.more.notified();
                 tokio::pin!(more);
                 more.as_mut().enable();
-                if self.ports().remove(&port) {
+                if self.ports().remove(&end).is_some_and(|since| since.elapsed() < TOLD) {
                     break;
                 }
                 more.await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(2), told).await.is_ok()
+        tokio::time::timeout(TELLING, told).await.is_ok()
     }
 }
 
@@ -335,7 +345,7 @@ async fn serve_as(listener: TcpListener, socket: PathBuf, (begins, own): (Arc<[u
         let (socket, begins, own) = (socket.clone(), begins.clone(), own.clone());
         tokio::spawn(async move {
             let is_own = match &own {
-                Some(own) => own.has(peer.port()).await,
+                Some(own) => own.has(peer).await,
                 None => true,
             };
             if is_own {

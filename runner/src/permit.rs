@@ -244,6 +244,8 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     let Put { by, bound, way_out } = put(&command, refused, None, ask, &Config { shell, ..config.clone() })?;
     let reach = match by {
         LetThroughBy::Hook => Reach::Local,
+        // What it leaves is nobody's word.
+        LetThroughBy::Nobody if way_out.is_some() => Reach::Cage,
         LetThroughBy::Host | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => Reach::Preset,
     };
     // What nobody in the command writes, as far as is known: of what a script does nothing is.
@@ -355,7 +357,8 @@ fn put(
         asked_with: ask.asked_with,
     };
     // The wait ends by itself; whoever calls this is an ordinary process, which its caller can end.
-    let Finished { decision, answer, bound } = gate::check(&question, config).finish_with_bounds(config, |_| ());
+    let Finished { decision, answer, is_allowed, bound } =
+        gate::check(&question, config).finish_with_bounds(config, |_| ());
     let decision = if refused.is_ok() { ask_plugins(decision, command.text(), ask.cwd, config) } else { decision };
     match (decision, refused) {
         (HookDecision::Deny { reason }, Err(mut refusal)) => {
@@ -369,7 +372,8 @@ fn put(
             let way_out = way_out
                 .and_then(|answer| way_out_of(answer, command, config, (ask.cwd, ask.workspace)))
                 .map_err(Denied::Gate)?;
-            Ok(Put { by: LetThroughBy::Host, bound, way_out: Some(way_out) })
+            let by = if is_allowed { LetThroughBy::Host } else { LetThroughBy::Nobody };
+            Ok(Put { by, bound, way_out: Some(way_out) })
         }
         (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
         (HookDecision::Allow(by), Ok(())) => Ok(Put { by, bound, way_out: None }),

@@ -347,6 +347,23 @@ fn the_bash_tool_keeps_a_command_to_its_hosts() {
         let (denied, _) = held(backend, &tool("--network", &post), "deny");
         assert_ne!(denied.code, Some(0), "{backend:?}: {denied:?}");
     }
+    // What comes in so is nobody's word: what acts later is set aside.
+    let evil = format!(
+        "cp -r made evil; cd evil; echo touch x > .envrc; git add -f .envrc; git -c user.name=t -c user.email=t@example.test commit -q -m evil
+        git clone -q --bare . ../files/{FORGE}/evil.git"
+    );
+    run(Command::new("sh").args(["-e", "-c", &evil]).current_dir(world.outside("")).env("HOME", world.outside("")));
+    fs::write(world.home().join(".git-credentials"), format!("https://agent:{}@{FORGE}\n", world.token)).unwrap();
+    let clone = tool("--network --cwd own", &format!("git clone -q https://{FORGE}/evil.git d"));
+    let cloned = world.agent(Some(Backend::Bubblewrap), &clone);
+    let there = |name: &str| world.site.work().join("own/d").join(name).exists();
+    assert!(cloned.code == Some(0) && there("file") && !there(".envrc"), "{cloned:?}");
+    fs::remove_dir_all(world.site.work().join("own/d")).unwrap();
+    // Where something else is said besides the text somebody is asked.
+    let hooks =
+        tool("--network --cwd own/.git --workspace own/.git", &format!("git clone -q https://{FORGE}/evil.git hooks"));
+    held(Backend::Bubblewrap, &hooks, "deny");
+    fs::remove_file(world.home().join(".git-credentials")).unwrap();
     // With a preset that always has network, and the keys of its programs.
     world.remote(&world.by_ssh());
     world.commits("by-tool");

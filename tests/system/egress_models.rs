@@ -432,6 +432,17 @@ fn what_would_have_the_service_go_elsewhere_does_not_go_there() {
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "see https://evil.example"},
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}]}]}));
     assert_eq!(inside.sent(&said).unwrap(), said);
+    let said = with(json!({
+        "tools": [{"name": "Plot", "input_schema": {"type": "object", "properties": {"x": {}, "X": {}}}}],
+        "messages": [
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "t", "name": "Run", "input": {"env": {"http_proxy": "a", "HTTP_PROXY": "b"}}},
+                {"type": "text", "text": "x", "citations": [{"type": "web_search_result_location", "url": "https://h.example/"}]}]}]}));
+    assert_eq!(
+        inside.sent(&said).unwrap(),
+        said,
+        "names that differ in the size of a letter, in what is text to everybody"
+    );
 }
 
 #[test]

@@ -97,6 +97,8 @@ fn starting_nothing<'f>(
     setup: ShellSetup<'_>,
 ) -> Option<&'f Reaches> {
     let reaches = found.reaches.as_ref().filter(|reaches| !reaches.places.is_empty())?;
+    // What `..` means from behind a link is another folder to the text and to a shell.
+    (cwd.canonicalize().ok()? == cwd).then_some(())?;
     // Such a run has the machine's own programs and no others.
     let is_there = |name: &String| {
         name.contains('/')

@@ -115,7 +115,7 @@ impl Step {
     /// The same, with what the answer is bound to.
     pub fn finish_with_bounds(self, config: &Config, before_waiting: impl FnOnce(Duration)) -> Finished {
         match self {
-            Self::Decided(decision) => Finished { decision, answer: None, bound: None },
+            Self::Decided(decision) => Finished { decision, answer: None, is_allowed: false, bound: None },
             Self::Ask(request) => {
                 before_waiting(HostRequest::longest_wait(config));
                 let bound = match &request.about {
@@ -123,7 +123,8 @@ impl Step {
                     About::Input(_) | About::Ran => None,
                 };
                 let answer = Some(request.id.clone());
-                Finished { decision: request.put(config), answer, bound }
+                let (decision, is_allowed) = request.put(config);
+                Finished { decision, answer, is_allowed, bound }
             }
         }
     }
@@ -136,6 +137,8 @@ pub struct Finished {
     pub decision: HookDecision,
     /// The answer of the host's that it comes from, where the host was asked.
     pub answer: Option<RequestId>,
+    /// The host has allowed it: somebody did, or the policy.
+    pub is_allowed: bool,
     /// What an approval is about besides the text.
     pub bound: Option<Box<Bound>>,
 }
@@ -527,10 +530,15 @@ impl HostRequest {
         Duration::from_secs(config.deadline_s).saturating_add(GRACE)
     }
 
-    /// Asks the host and waits for its answer, at most `deadline_s`.
-    pub fn put(self, config: &Config) -> HookDecision {
+    /// Asks the host and waits for its answer, at most `deadline_s`. Also whether that allows it.
+    fn put(self, config: &Config) -> (HookDecision, bool) {
         let answered = ask::ask(config, &self.id, &self.bytes);
-        match self.about {
+        let is_allowed = answered.as_ref().is_ok_and(ask::is_allowed);
+        (Self::decided(self.about, answered, config), is_allowed)
+    }
+
+    fn decided(about: About, answered: Result<Response, AskError>, config: &Config) -> HookDecision {
+        match about {
             About::Command { why_asked, form, outward, refused, bound } => {
                 let is_approved = answered.as_ref().is_ok_and(ask::is_allowed);
                 // What was asked about without a way out runs without one, whatever the answer says.

@@ -138,6 +138,8 @@ pub(super) struct Open {
     pub(super) announced: bool,
     pub(super) finding: Option<Finding>,
     pub(super) taint_before: Taint,
+    /// The taint epoch in which it was decided, once it is.
+    pub(super) epoch: Option<u64>,
     pub(super) since: Instant,
 }
 

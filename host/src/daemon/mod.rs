@@ -223,7 +223,10 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
                 core.tick();
                 core.counts(intake.waiting());
             }
-            Some(event) = queue.recv() => core.handle(event),
+            Some(event) = queue.recv() => {
+                core.handle(event);
+                core.end_ways_out(crate::clock::now());
+            }
             () = intake.arrived() => {}
         }
         // What is there, in one go: what the host has begun before what is new, and one new request at a time, each

@@ -203,6 +203,8 @@ impl Core {
     }
 
     pub(super) fn release(&mut self, unsigned: &Unsigned) {
+        // Before anybody hears of what is another thing now.
+        self.end_ways_out(clock::now());
         self.outbox.release(&self.keys, unsigned);
     }
 
@@ -319,6 +321,7 @@ impl Core {
             announced: false,
             finding: None,
             taint_before: seen.taint,
+            epoch: None,
             since,
         };
         let id = self.cases.add(open);
@@ -348,6 +351,8 @@ impl Core {
         let (Some(reads), Some(said)) = (&self.config.reads, &check.egress) else { return BTreeSet::new() };
         let is_question = matches!(judged.decision, Decision::Inspect | Decision::AskHuman);
         let has_doubts = !(check.unproven.is_empty() && check.secrets.is_empty() && check.brings.is_empty());
+        // What it is asked with nobody would have seen.
+        let has_doubts = has_doubts || !check.asked_with.is_empty();
         if !is_question || has_doubts || !keeps_to_hosts(check) {
             return BTreeSet::new();
         }

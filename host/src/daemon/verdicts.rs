@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::reaches::Reaches;
-use bashgate_shared::programs::{is_builtin, row};
+use bashgate_shared::programs::{is_builtin, opens_no_file, row};
 use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, EgressWire, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
@@ -221,6 +221,7 @@ impl Core {
         }
         let check = &open.check;
         let seen = (known.seen.taint, known.seen.epoch);
+        let epoch = known.seen.epoch;
         let record = audit::DecisionRecord {
             rule: Some(verdict.rule.to_owned()),
             cwd: check.cwd.clone(),
@@ -266,6 +267,9 @@ impl Core {
                 open.became = Some(notice::became(verdict, now.unix_ms));
             }
         }
+        if let Some(open) = self.cases.get_mut(id) {
+            open.epoch = Some(epoch);
+        }
         self.records.submit(writes, durable, After::Recorded(id));
         fault::here("verdict.submitted");
     }
@@ -307,18 +311,19 @@ impl Core {
             signs_in(&name)
                 || is_builtin(name) && !matches!(name.as_str(), "." | "source" | "mapfile" | "readarray" | "read")
         };
-        let is_shown = !brings || !opens && found.effects.programs.iter().all(is_of_theirs);
+        let by_git = || found.effects.git.iter().all(|name| opens_no_file(name));
+        let is_shown = !brings || !opens && by_git() && found.effects.programs.iter().all(is_of_theirs);
         let programs = found.effects.programs.iter().filter(|name| is_shown && signs_in(name)).cloned().collect();
         let Some(told) = &open.check.egress else { return Vec::new() };
         let subject = EgressWire::subject(open.check.command.text(), &told.folder, &told.remotes);
-        // What only reads needs nobody's word.
-        let epoch = self.workspaces.get(&open.workspace).map(|known| known.seen.epoch);
-        let sends = found.reaches.as_ref().is_some_and(|reaches| !reaches.only_reads());
-        let is_ahead = |id: &&ApprovalId| self.book.lets_ahead(id, clock::now(), epoch.unwrap_or(u64::MAX));
-        let ahead = open.passed.as_ref().filter(is_ahead).cloned();
-        let rests_on = RestsOn { epoch: epoch.filter(|_| sends), ahead };
+        // What is let go because it only reads is so under any taint. Whatever else was allowed was so in the taint of its decision.
+        let rests = verdict.standing != Standing::Egress;
+        let epoch = open.epoch.filter(|_| rests);
+        let now_is = self.workspaces.get(&open.workspace).map_or(u64::MAX, |known| known.seen.epoch);
+        let is_ahead = |id: &&ApprovalId| self.book.lets_ahead(id, clock::now(), now_is);
+        let ahead = open.passed.as_ref().or(open.approval.as_ref()).filter(is_ahead).cloned();
+        let rests_on = RestsOn { epoch, ahead };
         let is_ready = self.way_out.put(&open.workspace, &open.request_id, subject, &ends, (programs, rests_on));
-        // Else it runs, and reaches nothing.
         if is_ready { ends } else { Vec::new() }
     }
 
@@ -329,16 +334,27 @@ impl Core {
             .get(&open.workspace)
             .map_or((0, open.taint_before), |known| (known.seen.epoch, known.seen.taint));
         let ends = self.given(open, &verdict);
+        // It was to be held to its hosts, and there is no room for that: then it does not run at all.
+        let is_lost = ends.is_empty() && !open.case.egress(&verdict).is_empty();
+        let reason = if is_lost {
+            tracing::warn!(workspace = %open.workspace, "too many answers wait for their runs; one more is a denial");
+            "too many commands of this workspace that go out were allowed and have not run; run it again in a minute"
+                .to_owned()
+        } else if verdict.let_through {
+            let_through(&verdict.reason)
+        } else {
+            verdict.reason.clone()
+        };
         let unsigned = Unsigned {
-            decision: verdict.released(),
-            reason: if verdict.let_through { let_through(&verdict.reason) } else { verdict.reason.clone() },
+            decision: if is_lost { Answer::Deny } else { verdict.released() },
+            reason,
             request_id: open.request_id.clone(),
             workspace: open.workspace.clone(),
             request: Some(open.digest),
             decided_by: verdict.by.to_string(),
             taint_epoch: epoch,
             valid_for_ms: open.valid_for_ms(),
-            cage: verdict.is_caged(),
+            cage: verdict.is_caged() && !is_lost,
             egress: ends,
             asked_key: open.check.key_id.clone(),
         };

@@ -22,6 +22,8 @@ const CONNECTIONS: usize = 1024;
 const LOOKUPS: usize = 8;
 /// Most MiB of questions to models of one workspace that have no answer yet; each counts as one at least.
 const QUESTIONS: usize = 64;
+/// Most questions of one workspace that are read at once: half of all.
+const READING: usize = 2;
 static ALL_LOOKUPS: Semaphore = Semaphore::const_new(64);
 /// How long resolving and connecting may take.
 const CONNECTING: Duration = Duration::from_secs(15);
@@ -95,6 +97,8 @@ pub(super) struct Door {
     lookups: Arc<Semaphore>,
     /// MiB of questions to models that have no answer yet.
     pub(super) questions: Arc<Semaphore>,
+    /// Questions that are read at once.
+    pub(super) reading: Arc<Semaphore>,
     /// Closed when nothing may go through any more.
     ends: Arc<Semaphore>,
     /// What goes with answers of this workspace.
@@ -127,7 +131,7 @@ impl Door {
         let a_minute = || (Allowance::new(RECORDS_A_MINUTE, Duration::from_mins(1)), Beyond::default());
         let records = Arc::new(Mutex::new([a_minute(), a_minute()]));
         let (seats, lookups) = (Arc::new(Semaphore::new(CONNECTIONS.min(seats))), Arc::new(Semaphore::new(LOOKUPS)));
-        let questions = Arc::new(Semaphore::new(QUESTIONS));
+        let (questions, reading) = (Arc::new(Semaphore::new(QUESTIONS)), Arc::new(Semaphore::new(READING)));
         let ends = Arc::new(Semaphore::new(0));
         Self {
             workspace,
@@ -139,6 +143,7 @@ impl Door {
             records,
             lookups,
             questions,
+            reading,
             ends,
             answers,
             client,

@@ -25,6 +25,7 @@ pub const MAX_HELLO: usize = 32 * 1024;
 /// In how many records it may come: a library uses one or two.
 const MAX_RECORDS: usize = 64;
 const ALERT: u8 = 21;
+const WARNING: u8 = 1;
 const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 const SERVER_NAME: u16 = 0;
@@ -88,10 +89,18 @@ const AGAIN: [u8; 32] = [
 /// How much of an answer is needed to say that: a record's head, a message's, a version and what is random.
 pub const ANSWER: usize = 5 + 4 + 2 + 32;
 
-/// True for first words that some library would take for TLS, or for what came before it: a record of any kind, or the hello of old that has
-/// its first bit set.
-pub fn may_be_tls(words: &[u8]) -> bool {
-    words.first().is_some_and(|first| matches!(first, 20..=24 | 0x80..))
+/// True for first words that some library would take for TLS: a record, of whatever version where a server may take it, or the hello of old.
+/// `None` where more has to come. Other protocols begin with such a byte as well, and have something else behind it.
+pub fn may_be_tls(words: &[u8]) -> Option<bool> {
+    match *words.first()? {
+        kind @ 20..=24 => {
+            let major = *words.get(1)?;
+            Some(major == 3 || matches!(kind, ALERT | HANDSHAKE) && major < 0x10)
+        }
+        // Its length, its kind, and a version.
+        0x80.. => Some(*words.get(2)? == CLIENT_HELLO && matches!(*words.get(3)?, 0 | 2 | 3)),
+        _ => Some(false),
+    }
 }
 
 /// Whether a server asks for another hello; `None` where too little of its answer is there.
@@ -105,7 +114,10 @@ pub fn asks_again(mut answer: &[u8]) -> Option<bool> {
         if kind == HANDSHAKE {
             break length;
         }
-        // It may warn of something first.
+        // It may warn of something first; else it is over.
+        if answer.get(5).is_some_and(|level| *level != WARNING) {
+            return Some(false);
+        }
         answer = answer.get(5 + length..)?;
     };
     // In pieces it might be.
@@ -127,6 +139,19 @@ pub fn before_hello(bytes: &[u8]) -> usize {
         at = end;
     }
     at
+}
+
+/// Takes whole records of early data out of what stands in front of a second hello: the server that asked for one passes them over.
+pub fn drop_early(bytes: &mut Vec<u8>) {
+    let mut at = 0;
+    while let Some(&[kind, _, _, high, low]) = bytes.get(at..at + 5).and_then(|head| head.first_chunk::<5>()) {
+        let end = at + 5 + usize::from(u16::from_be_bytes([high, low]));
+        match kind {
+            20 if end <= bytes.len() => at = end,
+            23 if end <= bytes.len() => drop(bytes.drain(at..end)),
+            _ => break,
+        }
+    }
 }
 
 /// What the body of a hello says: the name, and whether it hides one.
@@ -320,10 +345,26 @@ pub(super) mod tests {
         assert_eq!(asks_again(&[&warns[..], &answer(&AGAIN)].concat()), Some(true));
         assert_eq!(asks_again(&[&warns[..], &answer(&[7; 32])].concat()), Some(false));
         assert_eq!(asks_again(&warns), None);
-        for words in [&[22, 3][..], &[21, 3, 1], &[20], &[24], &[0x80, 0x2e, 1], &[22, 2]] {
-            assert!(may_be_tls(words), "{words:?}");
+        assert_eq!(asks_again(&[21, 3, 3, 0, 2, 2, 40]), Some(false), "it ends");
+        for words in
+            [&[22, 3][..], &[21, 3, 1], &[20, 3], &[24, 3], &[0x80, 0x2e, 1, 3], &[22, 2, 1], &[22, 0], &[21, 1]]
+        {
+            assert_eq!(may_be_tls(words), Some(true), "{words:?}");
         }
-        assert!(!may_be_tls(b"SSH-2.0") && !may_be_tls(b"GET /") && !may_be_tls(&[0, 0, 0, 8]) && !may_be_tls(&[]));
+        // SSH, plain HTTP, PostgreSQL, MySQL, memcached, Thrift, ZMTP.
+        let others: [&[u8]; 7] = [
+            b"SSH-2.0",
+            b"GET /",
+            &[0, 0, 0, 8],
+            &[20, 0, 0, 1],
+            &[0x80, 0, 0, 1, 0],
+            &[0x80, 1, 0, 1],
+            &[0xff, 0, 0, 0],
+        ];
+        for words in others {
+            assert_eq!(may_be_tls(words), Some(false), "{words:?}");
+        }
+        assert_eq!((may_be_tls(&[]), may_be_tls(&[22]), may_be_tls(&[0x80, 1])), (None, None, None));
         assert_eq!(asks_again(b""), None);
         let whole = hello("example.org");
         let before = [20, 3, 3, 0, 1, 1].repeat(2);

@@ -21,7 +21,7 @@ const PREFIX: &str = "/model";
 /// Largest request, in bytes: pictures stand in them.
 const MAX_REQUEST: usize = 32 * 1024 * 1024;
 /// How deep what a model is asked may be nested.
-const MAX_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 16;
 
 /// What a service understands, by its documentation (November 2026).
 #[derive(Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub const APIS: &[Api] = &[
             ("GET", "/v1/models"),
             ("GET", "/v1/models/*"),
         ],
-        query: &[],
+        query: &["client_version=*"],
         fields: "model input instructions tools tool_choice parallel_tool_calls reasoning store stream stream_options include \
             prompt_cache_key prompt_cache_retention text metadata client_metadata max_output_tokens temperature top_p \
             previous_response_id truncation user safety_identifier service_tier messages max_tokens max_completion_tokens \
@@ -109,8 +109,10 @@ pub const APIS: &[Api] = &[
 const SAID: &str = "messages input contents system instructions systemInstruction system_instruction prediction";
 /// What of that is text to everybody: what a tool was called with, what came of it, and where something was found.
 const FREE: &str = "input arguments args response operation metadata citations annotations";
-/// The same of tools that are a shell where the agent is.
-const FREE_OF_SHELL: &str = "action";
+/// The same of calls that the service has made, or had made.
+const FREE_OF_CALLS: &str = "action";
+/// What of a question may hold names that differ in the size of a letter alone: what [`FREE`] is, and forms of what a tool takes.
+const FORMS: &str = "input_schema parameters parametersjsonschema schema env";
 /// Longest field of a request that goes along, in bytes: a service may end all that is asked on a connection over a longer one.
 const MAX_FIELD: usize = 4096;
 /// The field in which Gemini is asked how long a question would be.
@@ -182,7 +184,8 @@ impl Model {
             return Err(Refused::Call(method.to_string(), short(path), known.join(", ")));
         }
         let Some(query) = query.filter(|query| !query.is_empty()) else { return Ok(path.to_owned()) };
-        match query.split('&').find(|part| !self.api.query.contains(part)) {
+        let is_known = |part: &&str| self.api.query.iter().any(|known| fits(known, part));
+        match query.split('&').find(|part| !is_known(part)) {
             Some(part) => Err(Refused::Query(part.chars().take(60).flat_map(char::escape_default).collect())),
             None => Ok(format!("{path}?{query}")),
         }
@@ -245,20 +248,11 @@ impl Model {
     }
 
     /// Takes the tools that run at the service out of a list; true where there were some. An error for what would be read in two ways.
-    fn only_ours(&self, tools: &mut Vec<Value>, depth: usize) -> Result<bool, Refused> {
+    fn only_ours(&self, tools: &mut Vec<Value>, nested: usize) -> Result<bool, Refused> {
         let mut is_other = false;
         for tool in tools.iter_mut() {
-            let Value::Object(tool) = tool else { return Err(Refused::NoJson("a tool is no object".to_owned())) };
-            let is_like = |name: &String, one: &str| name.eq_ignore_ascii_case(one) && name != one;
-            if depth > 1
-                || tool.keys().any(|name| is_like(name, "type") || is_like(name, "tools") || !is_plain_name(name))
-                || tool.get("tools").is_some_and(|inner| !inner.is_array())
-            {
-                return Err(Refused::NoJson("a tool has a name that is read in two ways".to_owned()));
-            }
-            if tool.contains_key("server_url") || tool.contains_key("mcp_server_name") {
-                return Err(Refused::Elsewhere("a tool of a server elsewhere"));
-            }
+            looked_at(tool, nested)?;
+            let Value::Object(tool) = tool else { continue };
             if self.api.kind == "gemini" {
                 let before = tool.len();
                 tool.retain(|name, _| self.may_be(name));
@@ -266,19 +260,38 @@ impl Model {
             }
             // A tool may hold others.
             if let Some(Value::Array(inner)) = tool.get_mut("tools") {
-                is_other |= self.only_ours(inner, depth + 1)?;
+                is_other |= self.only_ours(inner, nested + 1)?;
             }
         }
         let before = tools.len();
         tools.retain(|tool| self.is_ours(tool));
-        // One that the operator lets run at the service says to it what it says; of the agent's own, names and forms are text.
-        for tool in tools.iter() {
-            let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
-            if self.api.kind != "gemini" && !self.api.tools.iter().any(|known| is_version_of(kind, known)) {
-                self.brings_nothing(tool, 0)?;
-            }
-        }
+        tools.iter().try_for_each(|tool| self.says_nothing_else(tool, 0))?;
         Ok(is_other || tools.len() != before)
+    }
+
+    /// The same of a list in the middle of what is said, of which nothing can be taken: true where all of them are ours.
+    fn all_ours(&self, tools: &[Value], nested: usize, depth: usize) -> Result<bool, Refused> {
+        for tool in tools {
+            looked_at(tool, nested)?;
+            let Value::Object(fields) = tool else { continue };
+            let inner = match fields.get("tools") {
+                Some(Value::Array(inner)) => self.all_ours(inner, nested + 1, depth + 1)?,
+                _ => true,
+            };
+            let is_plain = self.api.kind != "gemini" || fields.keys().all(|name| self.may_be(name));
+            if !(inner && is_plain && self.is_ours(tool)) {
+                return Ok(false);
+            }
+            self.says_nothing_else(tool, depth + 1)?;
+        }
+        Ok(true)
+    }
+
+    /// One that the operator lets run at the service says to it what it says; of the agent's own, names and forms are text.
+    fn says_nothing_else(&self, tool: &Value, depth: usize) -> Result<(), Refused> {
+        let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
+        let is_own = self.api.kind == "gemini" || self.api.tools.iter().any(|known| is_version_of(kind, known));
+        if is_own { Ok(()) } else { self.brings_nothing(tool, depth) }
     }
 
     fn is_ours(&self, tool: &Value) -> bool {
@@ -299,6 +312,22 @@ impl Model {
                 kind == known || kind.strip_prefix(known.as_str()).is_some_and(|rest| rest.starts_with('_'))
             })
     }
+}
+
+/// An error for a tool that is none, that is read in two ways, or that is a server's elsewhere.
+fn looked_at(tool: &Value, nested: usize) -> Result<(), Refused> {
+    let Value::Object(tool) = tool else { return Err(Refused::NoJson("a tool is no object".to_owned())) };
+    let is_like = |name: &String, one: &str| name.eq_ignore_ascii_case(one) && name != one;
+    if nested > 1
+        || tool.keys().any(|name| is_like(name, "type") || is_like(name, "tools") || !is_plain_name(name))
+        || tool.get("tools").is_some_and(|inner| !inner.is_array())
+    {
+        return Err(Refused::NoJson("a tool has a name that is read in two ways".to_owned()));
+    }
+    if tool.contains_key("server_url") || tool.contains_key("mcp_server_name") {
+        return Err(Refused::Elsewhere("a tool of a server elsewhere"));
+    }
+    Ok(())
 }
 
 /// True for a type of tools that is the known one; where a version stands behind that, with any.
@@ -349,7 +378,13 @@ impl Model {
                 let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
                 let is_found =
                     kind.strip_suffix("_result").is_some_and(|tool| FINDS.contains(&tool) && self.may_be(tool));
-                let is_shell = kind.ends_with("shell_call");
+                let is_call = kind.ends_with("_call");
+                // A call that the service has not answered it may make when it is told of it.
+                let tool = block.get("name").and_then(Value::as_str).unwrap_or_default();
+                let is_made = kind == "server_tool_use" && !tool.starts_with("tool_search_tool_") && !self.may_be(tool);
+                if is_made || kind.starts_with("mcp_") && !self.may_be("mcp") {
+                    return Err(Refused::Elsewhere("a call of a tool of the service"));
+                }
                 for (name, inner) in block {
                     let lower = name.to_ascii_lowercase();
                     if !is_plain_name(name) {
@@ -366,11 +401,14 @@ impl Model {
                             return Err(Refused::Elsewhere("a file that is an address"));
                         }
                     } else if lower == "tools" {
-                        let mut tools = inner.as_array().cloned().unwrap_or_default();
-                        if !inner.is_array() || self.only_ours(&mut tools, 0)? {
+                        let is_ours = match inner.as_array() {
+                            Some(tools) => self.all_ours(tools, 0, depth + 1)?,
+                            None => false,
+                        };
+                        if !is_ours {
                             return Err(Refused::Elsewhere("a tool of the service, in the middle of what is said,"));
                         }
-                    } else if !(has(FREE, &lower) || is_shell && has(FREE_OF_SHELL, &lower)) {
+                    } else if !(has(FREE, &lower) || is_call && has(FREE_OF_CALLS, &lower)) {
                         self.brings_nothing(inner, depth + 1)?;
                     }
                 }

@@ -23,6 +23,8 @@ const FIRST_WORDS: Duration = Duration::from_secs(15);
 const MAX_READS: u32 = 256;
 /// Read at once of first words, in bytes.
 const FIRST_PIECE: usize = 4096;
+/// How much a server may warn before it answers a hello, in bytes.
+const MOST_WARNINGS: usize = 1024;
 /// Read at once, in bytes. There is such a piece of memory only while something is on its way.
 const PIECE: usize = 64 * 1024;
 
@@ -165,7 +167,8 @@ fn judged(name: Option<String>, hides: bool, host: &Host) -> Result<(), Cut> {
     }
     let asked = name.unwrap_or_default();
     let is_host = match host {
-        Host::Name(_) => Host::parse(&asked).as_ref() == Some(host),
+        // Some servers compare letter by letter.
+        Host::Name(_) => !asked.ends_with('.') && Host::parse(&asked).as_ref() == Some(host),
         // To an address no name is said.
         Host::Address(_) => asked.is_empty(),
     };
@@ -184,6 +187,7 @@ impl Again {
     fn take(&mut self, some: &[u8], host: &Host) -> Result<Option<Vec<u8>>, Cut> {
         self.words.extend_from_slice(some);
         self.reads += 1;
+        hello::drop_early(&mut self.words);
         let hello = self.words.get(hello::before_hello(&self.words)..).unwrap_or_default();
         match if hello.is_empty() { Hello::Part } else { hello::read(hello) } {
             // Nothing stands behind it that was not asked for either.
@@ -210,8 +214,12 @@ async fn first_words(
         loop {
             match if words.is_empty() { Hello::Part } else { hello::read(&words) } {
                 Hello::Whole { name, hides, bytes } => return judged(name, hides, host).map(|()| Some(bytes)),
-                Hello::Broken if needs_tls || hello::may_be_tls(&words) => return Err(Cut::NoTls),
-                Hello::Broken => return Ok(None),
+                Hello::Broken if needs_tls => return Err(Cut::NoTls),
+                Hello::Broken => match hello::may_be_tls(&words) {
+                    Some(true) => return Err(Cut::NoTls),
+                    Some(false) => return Ok(None),
+                    None => {}
+                },
                 Hello::Part => {}
             }
             // Who says it in so many pieces has something else in mind.
@@ -221,7 +229,7 @@ async fn first_words(
             }
             match next(client, FIRST_PIECE).await.unwrap_or_default() {
                 piece if !piece.is_empty() => words.extend_from_slice(&piece),
-                _ if needs_tls || hello::may_be_tls(&words) => return Err(Cut::Mute),
+                _ if needs_tls || hello::may_be_tls(&words) == Some(true) => return Err(Cut::Mute),
                 _ => return Ok(None),
             }
         }
@@ -300,7 +308,10 @@ pub(super) async fn through(
         }
         drop(words);
         if let Some(behind) = behind {
-            let Some(piece) = behind_hello(&from_client, behind, host, asks_again).await? else { return Ok(()) };
+            let Some(piece) = behind_hello(&from_client, behind, host, asks_again).await? else {
+                let _ = to_server.shutdown().await;
+                return Ok(());
+            };
             meter.count(door, Way::Up, piece.len())?;
             if to_server.write_all(&piece).await.is_err() {
                 return Ok(());
@@ -325,6 +336,10 @@ pub(super) async fn through(
         loop {
             let Ok(mut piece) = next(&from_server, PIECE).await else { return Ok(()) };
             if piece.is_empty() {
+                // What it has said so far is all.
+                if let Some(begun) = answer.take().filter(|begun| !begun.is_empty()) {
+                    let _ = to_client.write_all(&begun).await;
+                }
                 break;
             }
             meter.count(door, Way::Down, piece.len())?;
@@ -335,7 +350,9 @@ pub(super) async fn through(
             }
             if let Some(begun) = &mut answer {
                 begun.append(&mut piece);
-                let Some(again) = hello::asks_again(begun) else { continue };
+                // Whoever only warns, and warns again, says nothing that anybody waits for.
+                let asks = hello::asks_again(begun).or((begun.len() > MOST_WARNINGS).then_some(true));
+                let Some(again) = asks else { continue };
                 tells.send_replace(Some(again));
                 piece = std::mem::take(begun);
                 answer = None;
@@ -372,9 +389,11 @@ mod tests {
             assert_eq!(taken.as_ref().is_ok_and(|taken| taken.as_ref() == Some(&said)), is_sent, "{name}: {taken:?}");
         }
         assert!(Again::default().take(b"GET / HTTP/1.1", &host).is_err());
-        // What is said in a cipher that only the server reads is no part of asking again.
-        let hidden = [&[23, 3, 3, 0, 1, 1][..], &hello("example.org")].concat();
-        assert!(Again::default().take(&hidden, &host).is_err());
+        // What was said early, in a cipher that only the server reads, goes nowhere when it asks again.
+        let own = hello("example.org");
+        let early = [&[23, 3, 3, 0, 1, 1][..], &before, &own].concat();
+        let went = Again::default().take(&early, &host).unwrap();
+        assert_eq!(went, Some([&before[..], &own].concat()));
         let two = [hello("example.org"), hello("evil.example")].concat();
         let Hello::Whole { bytes, .. } = hello::read(&two) else { panic!() };
         assert_eq!(bytes, hello("example.org").len());

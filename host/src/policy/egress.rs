@@ -292,6 +292,8 @@ mod tests {
             "grep -q a f && cd d; curl https://github.com/x",
             "cd a && curl https://github.com/1; cd b && curl https://github.com/2",
             "for d in a b; do cd $d && curl https://github.com/x; done",
+            "cd a && curl https://github.com/1 || cd b && curl https://github.com/2",
+            "eval 'echo ${x:?}'; curl https://github.com/x",
             "f() { cd $1 && curl https://github.com/x; }; f a; f b",
             "wget --no-clobber https://github.com/1 https://github.com/2",
             // Anybody's repository over what is there, and a name that programs find.

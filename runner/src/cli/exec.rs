@@ -19,7 +19,7 @@ use crate::gate::Gate;
 use crate::inner::kernel::{self, Side};
 use crate::job::{JobError, Jobs, Record};
 use crate::outcome::{Ending, Outcome};
-use crate::permit::{self, Ask, Denied, Permit};
+use crate::permit::{self, Ask, Denied, Permit, Reach};
 use crate::presets::{self, Access, Preset, Presets};
 use crate::registry::Stop;
 use crate::run::{Internet, RunSpec, Runner, Time};
@@ -149,9 +149,13 @@ impl Exec {
         // Nobody was asked about what runs in the cage, so it writes in a project's folder, or nowhere. A project whose settings call the gate
         // is one as well: no run changes those settings.
         let guarded: Vec<PathBuf> = gate.installed_files().into_iter().chain(gate.hidden_files()).collect();
-        if self.cage && (by_accident || !sandbox::is_project(&workspace, &guarded)) {
+        let is_no_project = || by_accident || !sandbox::is_project(&workspace, &guarded);
+        let only_reads = |preset: &mut Preset| {
             preset.filesystem.workspace = Access::Read;
             preset.git.repository = Access::Read;
+        };
+        if self.cage && is_no_project() {
+            only_reads(&mut preset);
         }
         let permit = self.permit(&gate, &preset, (&cwd, &workspace))?;
         let permit = if self.cage {
@@ -160,6 +164,9 @@ impl Exec {
         } else {
             permit
         };
+        if permit.reach() == Reach::Cage && !self.cage && is_no_project() {
+            only_reads(&mut preset);
+        }
         if permit.foresees_network() && permit.way_out().is_none() && !self.json {
             // First, not behind what it makes of that.
             say_aside!("{NO_NETWORK}");

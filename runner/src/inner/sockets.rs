@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
@@ -46,7 +47,7 @@ pub(super) struct Bounds {
 }
 
 /// Answers every call until there can be no more. Where there is but one address, `ports` hears from which port of loopback each
-/// connection to it comes, in two bytes of this machine's order: whoever else connects there is none of the run.
+/// connection to it comes, by address and port: whoever else connects there is none of the run.
 pub(super) fn serve(listener: OwnedFd, bounds: Bounds, ports: Option<OwnedFd>) {
     let (listener, ports) = (Arc::new(listener), Arc::new(ports));
     let waiting = Arc::new(AtomicUsize::new(0));
@@ -60,8 +61,18 @@ pub(super) fn serve(listener: OwnedFd, bounds: Bounds, ports: Option<OwnedFd>) {
             let (at, count, ports) = (listener.clone(), waiting.clone(), ports.clone());
             // To connect can take long, and others may be needed before it is done.
             let started = std::thread::Builder::new().stack_size(256 * 1024).spawn(move || {
-                let error = connect(&at, &call, bounds, (*ports).as_ref()).err().map_or(0, Errno::raw_os_error);
+                let mut goes_out = None;
+                let error = connect(&at, &call, bounds, &mut goes_out).err().map_or(0, Errno::raw_os_error);
+                // Whose port it is is said when there is a connection, and not of one that may come to nothing.
+                let tell = |ports: &OwnedFd| goes_out.as_ref().map(|socket| tell_of(socket, ports));
+                let is_there = error == 0;
+                if is_there {
+                    ports.as_ref().as_ref().map(tell);
+                }
                 kernel::answer_call(&at, call.id, error);
+                if !is_there {
+                    ports.as_ref().as_ref().map(tell);
+                }
                 count.fetch_sub(1, Ordering::Relaxed);
             });
             if started.is_err() {
@@ -73,7 +84,12 @@ pub(super) fn serve(listener: OwnedFd, bounds: Bounds, ports: Option<OwnedFd>) {
 }
 
 /// Makes one connection as its caller has asked for it.
-fn connect(listener: &OwnedFd, call: &WaitingCall, bounds: Bounds, ports: Option<&OwnedFd>) -> Result<(), Errno> {
+fn connect(
+    listener: &OwnedFd,
+    call: &WaitingCall,
+    bounds: Bounds,
+    goes_out: &mut Option<OwnedFd>,
+) -> Result<(), Errno> {
     let [descriptor, pointer, length] = call.arguments;
     // The kernel takes both as `int`.
     let descriptor = i32::try_from(descriptor & 0xffff_ffff).map_err(|_| Errno::BADF)?;
@@ -98,9 +114,8 @@ fn connect(listener: &OwnedFd, call: &WaitingCall, bounds: Bounds, ports: Option
                 return Err(Errno::NETUNREACH);
             }
             let connected = rustix::net::connect(&socket, &to);
-            if let (Some(ports), Ok(()) | Err(Errno::INPROGRESS)) = (ports, connected) {
-                let from = SocketAddrV4::try_from(rustix::net::getsockname(&socket)?).map_err(|_| Errno::NETUNREACH)?;
-                rustix::io::write(ports, &from.port().to_ne_bytes())?;
+            if matches!(connected, Ok(()) | Err(Errno::INPROGRESS)) {
+                *goes_out = Some(socket);
             }
             connected
         }
@@ -112,6 +127,18 @@ fn connect(listener: &OwnedFd, call: &WaitingCall, bounds: Bounds, ports: Option
             Some(_) => to_path(&socket, rest.split(|byte| *byte == 0).next().unwrap_or_default(), &caller, bounds),
         },
         _ => Err(Errno::AFNOSUPPORT),
+    }
+}
+
+/// Says from where a connection comes, once there is one.
+fn tell_of(socket: &OwnedFd, ports: &OwnedFd) {
+    const LONGEST: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 60, tv_nsec: 0 };
+    let is_over = poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&LONGEST));
+    let is_there = is_over == Ok(1) && rustix::net::sockopt::socket_error(socket) == Ok(Ok(()));
+    let from = rustix::net::getsockname(socket).ok().and_then(|from| SocketAddrV4::try_from(from).ok());
+    if let Some(from) = from.filter(|from| is_there && from.ip().is_loopback()) {
+        let said = [&from.ip().octets()[..], &from.port().to_be_bytes()].concat();
+        let _ = rustix::io::write(ports, &said);
     }
 }
 

@@ -226,6 +226,8 @@ fn starts_on_the_way(key: &str, value: &str) -> bool {
         | "fetch.bundlecreationtoken" => true,
         "core.fsmonitor" | "push.gpgsign" | "rebase.autostash" | "merge.autostash" => !is_off(),
         _ if key.starts_with("credential.") && key.ends_with("username") => true,
+        // Files of names that are shown where they are none.
+        _ if key.contains("fsck.") => true,
         _ if key.starts_with("gpg.") && key.ends_with("program")
             || key.starts_with("gpg.") && key.ends_with("command") =>
         {

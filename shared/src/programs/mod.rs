@@ -49,7 +49,8 @@ pub use files::{names_its_input, writes_as_told};
 pub(crate) use git::ends_alike as git_ends_alike;
 pub use git::{
     GIT_HOOKS_OF_WORK, Leaves, Untracked, brings_files, brings_from_remote, checks_out, does_to_folders, git_hooks,
-    is_git, is_git_hook, leaves, may_leave_files, moves, opens_editor, records, starts_hook, takes_only_paths,
+    is_git, is_git_hook, leaves, may_leave_files, moves, opens_editor, opens_no_file, records, starts_hook,
+    takes_only_paths,
 };
 pub use languages::{
     COMMANDS_OF_PACKAGES, LOAD_BESIDE, ONLY_WORKED_ON, SHELL_ENDING, is_label_of_command, loads_where_it_starts,
@@ -163,7 +164,7 @@ pub fn family_of(program: &str) -> Option<&'static str> {
 pub(crate) fn may_leave(argv: &[Option<String>]) -> bool {
     const LEAVES: &[&str] = &[
         "exit", "return", "break", "continue", "exec", "logout", "kill", "shopt", "readonly", "declare", "typeset",
-        "local", "ulimit", "trap", "set",
+        "local", "ulimit", "trap", "set", "eval",
     ];
     let Some((Some(program), words)) = argv.split_first() else { return false };
     let leaves = |name: &str| LEAVES.contains(&name) || shells::TABLE.iter().any(|row| row.names.contains(&name));

@@ -121,10 +121,12 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
     let fields: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     let up = question.len() + call.len() + fields;
     meter.count(&door, Way::Up, up).map_err(|cut| (StatusCode::FORBIDDEN, cut.to_string()))?;
+    // Also where nobody waits for the answer.
+    passage.went(meter.so_far());
     let (question, place) = if is_post {
         // A large one takes a while to read, and room of its own, until that is done: whoever asked may be gone by then.
         let (model, path) = (model.clone(), path.to_owned());
-        let reading = READING.acquire().await;
+        let reading = (door.reading.clone().acquire_owned().await, READING.acquire().await);
         let read = move || {
             let read = model.question(question, &path);
             drop(reading);

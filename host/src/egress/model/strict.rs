@@ -7,6 +7,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::{FORMS, FREE, has};
+
 /// Most values of one text: what is small may be many, and each takes more memory than its letters.
 const MAX_VALUES: usize = 100_000;
 
@@ -14,7 +16,7 @@ const MAX_VALUES: usize = 100_000;
 pub(super) fn object(text: &[u8]) -> Result<Map<String, Value>, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);
     let left = Cell::new(MAX_VALUES);
-    let value = Strict(&left).deserialize(&mut reader)?;
+    let value = Strict { left: &left, is_free: false, is_top: true }.deserialize(&mut reader)?;
     reader.end()?;
     match value {
         Value::Object(map) => Ok(map),
@@ -22,16 +24,21 @@ pub(super) fn object(text: &[u8]) -> Result<Map<String, Value>, serde_json::Erro
     }
 }
 
-/// How many more values may be read.
+/// How many more values may be read, and whether they are text to everybody: there, letters of another size make another name.
 #[derive(Clone, Copy)]
-struct Strict<'l>(&'l Cell<usize>);
+struct Strict<'l> {
+    left: &'l Cell<usize>,
+    is_free: bool,
+    /// It is the question itself.
+    is_top: bool,
+}
 
 impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
-        let left = self.0.get().checked_sub(1).ok_or_else(|| Error::custom("it holds too many values"))?;
-        self.0.set(left);
+        let left = self.left.get().checked_sub(1).ok_or_else(|| Error::custom("it holds too many values"))?;
+        self.left.set(left);
         reader.deserialize_any(self)
     }
 }
@@ -78,10 +85,12 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let (mut all, mut names) = (Map::new(), BTreeSet::new());
         while let Some(name) = entries.next_key::<String>()? {
-            if !names.insert(name.to_ascii_lowercase()) {
+            let lower = name.to_ascii_lowercase();
+            let is_free = self.is_free || has(FORMS, &lower) || !self.is_top && has(FREE, &lower);
+            if !names.insert(if self.is_free { name.clone() } else { lower }) {
                 return Err(Error::custom("a name stands in one object twice"));
             }
-            let value = entries.next_value_seed(self)?;
+            let value = entries.next_value_seed(Self { is_free, is_top: false, ..self })?;
             all.insert(name, value);
         }
         Ok(Value::Object(all))

@@ -384,6 +384,7 @@ impl Judge<'_> {
                 && !self.effects.sets.iter().any(|name| crate::variables::steers_client(name))
                 && !reaches.conditions.iter().any(harms)
                 && reaches.holds_throughout()
+                && !reaches.makes_what_acts(self.around.cwd.as_deref())
                 && self.rest_on_what_came().all(|condition| reaches.leaves(condition))
                 && (reaches.brings == Brings::Nothing || !self.looks_elsewhere_behind())
         };

@@ -280,7 +280,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             tells = step.join != Join::Then && (tells || ended == Ends::ByContent);
             if step.join == Join::Then {
                 by_state = None;
-            } else if by_state.is_none() && ended == Ends::ByState {
+            // Behind `||` the next one asks where the one before could not: each of several says something by itself.
+            } else if ended == Ends::ByState && (by_state.is_none() || step.join == Join::Or) {
                 by_state = Some(self.judge.flow.one_more_list());
             }
             let outer = self.judge.flow.list;
@@ -1130,7 +1131,9 @@ fn document_in(script: &Script, source: Source<'_>) -> Option<String> {
     };
     // What a span says is not asked: in a copy it means nothing.
     let text = source.document.body(*id)?.literal().filter(|_| name.literal().as_deref() == Some("cat"))?;
-    (!text.starts_with('~')).then(|| text.trim_end_matches('\n').to_owned())
+    // Some control characters do not come through a shell's own hands.
+    let is_plain = text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t'));
+    (is_plain && !text.starts_with('~')).then(|| text.trim_end_matches('\n').to_owned())
 }
 
 /// How bash calls what it opens as connections: a machine and a port stand behind.

@@ -735,6 +735,29 @@ fn is_of_people(key: &str) -> bool {
         || ["color.", "advice.", "column."].iter().any(|start| key.starts_with(start))
 }
 
+/// True for a subcommand of git's that opens no file of the working tree by a name that its words give.
+pub fn opens_no_file(subcommand: &str) -> bool {
+    const NONE: &[&str] = &[
+        "fetch",
+        "pull",
+        "clone",
+        "ls-remote",
+        "remote",
+        "push",
+        "checkout",
+        "switch",
+        "reset",
+        "merge",
+        "rebase",
+        "branch",
+        "stash",
+        "status",
+        "log",
+        "rev-parse",
+    ];
+    NONE.contains(&subcommand)
+}
+
 /// True for a subcommand that looks into whatever git tracks, a repository in the repository as well.
 pub(crate) fn looks_into_tracked(subcommand: &str) -> bool {
     matches!(subcommand, "status" | "diff" | "diff-index" | "diff-files" | "stash" | "ls-files" | "describe")

@@ -366,6 +366,24 @@ fn changed(
     if !words.options.iter().all(|(name, _)| is_known(name)) {
         return None;
     }
+    // They stand in an address as they are.
+    let is_name = |word: &str| !word.contains(['/', '?', '#', '%', '\\']) && !matches!(word, "." | "..");
+    let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let names = words.operands.iter().map(|word| {
+        word.is_some_and(|word| match command {
+            "run" => is_digits(word),
+            "label" | "release" | "workflow" => is_name(word),
+            _ => true,
+        })
+    });
+    let jobs = words.options.iter().filter(|(name, _)| matches!(*name, "--job" | "-j"));
+    let labels = words.options.iter().filter(|(name, _)| command == "label" && *name == "--name");
+    if !names.into_iter().all(|is| is)
+        || !jobs.into_iter().all(|(_, value)| value.is_some_and(is_digits))
+        || !labels.into_iter().all(|(_, value)| value.is_some_and(is_name))
+    {
+        return None;
+    }
     // Files stand behind the name of a release, inputs behind that of a workflow.
     if matches!(command, "release" | "workflow" | "label") && words.operands.len() != 1 {
         return None;
@@ -398,7 +416,13 @@ fn cloned(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches>
     };
     let ssh = Place::Host { host: host.clone(), port: SSH };
     let places = [place, Place::https(host), ssh];
-    Some(Reaches::reads(places, FETCH_BYTES).when(super::git::inert(folders?)).bringing(Brings::Anywhere))
+    let made = if to.is_empty() {
+        named.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git")
+    } else {
+        to
+    };
+    let reaches = Reaches::reads(places, FETCH_BYTES).when(super::git::inert(folders?)).bringing(Brings::Anywhere);
+    Some(reaches.making(made, folders?))
 }
 
 const API: &str = "-q= --jq= --paginate --slurp -i --include -X= --method= -H= --header= -t= --template= --cache= --silent --verbose \

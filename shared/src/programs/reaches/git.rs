@@ -1,7 +1,7 @@
 //! git, by its manual (git 2.47): what it fetches, and to where it pushes.
 
 use super::{Brings, FETCH_BYTES, PUSH_BYTES, Place, Reaches, Sorted, Target, is_host, is_plain, of_https};
-use crate::classify::{Condition, GitWork, Shown, later};
+use crate::classify::{Condition, GitWork, Shown};
 use crate::programs::SSH;
 
 /// Options of `fetch` that neither start a program nor send anything of ours but names and numbers.
@@ -66,6 +66,7 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
         }
         // Anybody's, over what is there; and what acts later came from its own repository, for whoever looks at it.
         ("pull", Some(remote)) if !is_name(remote) => return None,
+        // Into a branch of ours, or a remote's.
         ("fetch", Some(remote))
             if !is_name(remote) && sorted.operands.iter().skip(1).any(|spec| spec.contains(':')) =>
         {
@@ -77,8 +78,14 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
     let mut reaches = Reaches::reads(places, FETCH_BYTES).when(inert(folders)).bringing(match subcommand {
         "pull" => Brings::ByGit,
         "clone" => Brings::Anywhere,
+        // Whoever goes on with that works with anybody's.
+        "fetch" if sorted.operands.first().is_some_and(|remote| !is_name(remote)) => Brings::Anywhere,
         _ => Brings::Nothing,
     });
+    if subcommand == "clone" {
+        let made = sorted.operands.get(1).copied().or(sorted.operands.first().map(|address| folder_of(address)));
+        reaches = reaches.making(made.unwrap_or_default(), folders);
+    }
     if let Some(kind) = writes {
         // A branch in front of which stands `+` or nothing: as one of the options.
         let over = sorted.has(PUSH_OVER)
@@ -99,10 +106,7 @@ pub(in crate::programs) fn of(subcommand: &str, words: &[&str], folders: &[Strin
 /// True for a folder that a clone may make: none that programs look into by themselves.
 pub(super) fn is_new_folder(path: &str) -> bool {
     let is_outside = path.starts_with('/') && !path.starts_with("/tmp/") && !path.starts_with("/var/tmp/");
-    // What programs find by its name, as a package.
-    let acts = ["", "/__init__.py", "/index.js"].iter().any(|file| later::of(&format!("{path}{file}"), None).is_some());
     !is_outside
-        && !acts
         && !path.starts_with(['~', '-'])
         && path.split('/').all(|part| part != ".." && (part == "." || !part.starts_with('.')))
 }

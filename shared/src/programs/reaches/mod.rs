@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::classify::call::Arg;
 use crate::classify::{Condition, GitWork, Shown};
+use crate::classify::{later, paths};
 
 /// A view of a page, a list or a package, upwards, in bytes: the request with its headers and TLS around it, a few times over.
 const VIEW_BYTES: u64 = 16 * 1024;
@@ -44,6 +45,9 @@ pub struct Reaches {
     /// Whether files of others come into folders here by it.
     #[serde(skip)]
     pub(crate) brings: Brings,
+    /// Folders that it makes, from where the text starts.
+    #[serde(skip)]
+    makes: BTreeSet<String>,
     /// It rests on something that was looked at before, and on more than git's own settings.
     #[serde(skip)]
     rests: bool,
@@ -118,10 +122,26 @@ impl Reaches {
             targets,
             up_bytes,
             brings: Brings::Nothing,
+            makes: BTreeSet::new(),
             rests: false,
             rests_behind: false,
             conditions,
         }
+    }
+
+    /// The same where it makes this folder, from any of these.
+    fn making(mut self, folder: &str, folders: &[String]) -> Self {
+        self.makes.extend(folders.iter().map(|start| paths::resolve(Some(start), folder)));
+        self
+    }
+
+    /// True where what it makes is something that acts later where the text starts: a package of an interpreter's, hooks, an agent's skills.
+    pub(crate) fn makes_what_acts(&self, cwd: Option<&str>) -> bool {
+        const INSIDE: [&str; 5] = ["", "/x", "/__init__.py", "/index.js", "/bin/x"];
+        self.makes.iter().any(|made| {
+            let whole = paths::resolve(cwd, made);
+            INSIDE.iter().any(|file| later::of(&format!("{whole}{file}"), cwd).is_some())
+        })
     }
 
     /// The same where files of others come in.
@@ -210,6 +230,7 @@ impl Reaches {
         self.targets.extend(other.targets);
         self.up_bytes = self.up_bytes.saturating_add(other.up_bytes);
         self.brings = self.brings.max(other.brings);
+        self.makes.extend(other.makes);
         self.rests |= other.rests;
         let new: Vec<_> = other.conditions.into_iter().filter(|one| !self.conditions.contains(one)).collect();
         self.conditions.extend(new);
@@ -360,7 +381,7 @@ pub(crate) fn is_host(name: &str) -> bool {
         && name.len() <= 253
         && name.split('.').all(is_label)
         && last.bytes().any(|byte| byte.is_ascii_alphabetic())
-        && !last.starts_with("0x")
+        && !last.to_ascii_lowercase().starts_with("0x")
 }
 
 #[cfg(test)]
