@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::reaches::Reaches;
-use bashgate_shared::programs::{is_builtin, opens_no_file, row};
+use bashgate_shared::programs::{opens_no_file, opens_nothing, row};
 use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, EgressWire, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
@@ -307,10 +307,7 @@ impl Core {
         // What comes in may be a link to what a program signs in with, for whatever else opens it.
         let brings = found.reaches.as_ref().is_some_and(Reaches::brings_files);
         let opens = !found.effects.reads.is_empty() || found.effects.reads_unknown;
-        let is_of_theirs = |name: &String| {
-            signs_in(&name)
-                || is_builtin(name) && !matches!(name.as_str(), "." | "source" | "mapfile" | "readarray" | "read")
-        };
+        let is_of_theirs = |name: &String| signs_in(&name) || opens_nothing(name);
         let by_git = || found.effects.git.iter().all(|name| opens_no_file(name));
         let is_shown = !brings || !opens && by_git() && found.effects.programs.iter().all(is_of_theirs);
         let programs = found.effects.programs.iter().filter(|name| is_shown && signs_in(name)).cloned().collect();

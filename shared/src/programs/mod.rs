@@ -175,6 +175,11 @@ pub(crate) fn may_leave(argv: &[Option<String>]) -> bool {
     }
 }
 
+/// True for a builtin that speaks, or goes somewhere, and opens no file.
+pub fn opens_nothing(name: &str) -> bool {
+    matches!(builtin_of(name), Some(Builtin::Text | Builtin::Format | Builtin::GoesTo))
+}
+
 /// True for a program that runs what its words say once, whatever it finds.
 pub(crate) fn runs_words_once(name: &str) -> bool {
     const ONCE: &[&str] = &[
