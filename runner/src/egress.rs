@@ -174,6 +174,8 @@ pub struct Way {
     held: std::os::unix::net::UnixStream,
     /// What the host says of it.
     pub given: Given,
+    /// Files come in by the command.
+    pub brings_files: bool,
 }
 
 /// The host's word on an answer.
@@ -213,7 +215,7 @@ impl Way {
         let given: Given = serde_json::from_slice(&line).map_err(|error| failed(error.into()))?;
         match given.refused {
             Some(why) => Err(why),
-            None => Ok(Self { socket, answer, held, given }),
+            None => Ok(Self { socket, answer, held, given, brings_files: false }),
         }
     }
 
@@ -293,8 +295,8 @@ struct Own {
 }
 
 /// How long a connection may take from where it is told of to where it is taken, and the other way round: both are here.
-const TOLD: Duration = Duration::from_secs(3);
-const TELLING: Duration = Duration::from_millis(500);
+const TOLD: Duration = Duration::from_secs(10);
+const TELLING: Duration = Duration::from_secs(2);
 
 impl Own {
     fn ports(&self) -> MutexGuard<'_, BTreeMap<SocketAddrV4, Instant>> {

@@ -11,6 +11,7 @@ use bashgate_hook::gate::{self, Bound, Finished, HookDecision, LetThroughBy, Loo
 use bashgate_shared::classify::{Argv, CommandClass, Surroundings, classify, paths, secrets};
 use bashgate_shared::command::{CommandError, CommandLine, Digest};
 use bashgate_shared::programs;
+use bashgate_shared::programs::reaches::Reaches;
 use bashgate_shared::protocol::{FileEvidence, RequestId, RunnerWire, ScriptWire};
 use bashgate_shared::shell::Shell;
 use bashgate_shared::variables;
@@ -337,6 +338,11 @@ fn put(
     config: &Config,
 ) -> Result<Put, Denied> {
     let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
+    // Before anybody is asked: else an answer would be of no use.
+    let is_same_at_owners = home_of_owner(ask.workspace).is_none_or(|home| {
+        let _home = OtherHome::of_commands(&home);
+        subject(command, config, ask.cwd).is_some()
+    });
     let question = Question {
         command,
         cwd: ask.cwd,
@@ -347,7 +353,7 @@ fn put(
         script,
         // It runs what it was allowed, or nothing, in a shell that reads no file before.
         rewrites: false,
-        keeps_to_hosts: ask.keeps_to_hosts(),
+        keeps_to_hosts: ask.keeps_to_hosts() && is_same_at_owners,
         reads_startup_files: false,
         // It starts commands with an environment of its own.
         set_for_commands: &[],
@@ -455,24 +461,32 @@ pub fn way_out_of(
 ) -> Result<Way, String> {
     const OTHER: &str = "what it would start is not what it was when it was decided";
     // Somebody may have changed what the hook has looked at.
-    let own = subject(command, config, cwd).ok_or(OTHER)?;
-    for run_as in RunAs::candidates(workspace) {
-        // Whoever has no account keeps the caller's.
-        let Some((_, home)) = run_as.account().filter(|_| matches!(run_as, RunAs::Owner { .. })) else { continue };
-        let _home = OtherHome::of_commands(Path::new(&home));
-        subject(command, config, cwd).filter(|there| *there == own).ok_or(OTHER)?;
+    let (own, brings_files) = subject(command, config, cwd).ok_or(OTHER)?;
+    if let Some(home) = home_of_owner(workspace) {
+        let _home = OtherHome::of_commands(&home);
+        subject(command, config, cwd).filter(|(there, _)| *there == own).ok_or(OTHER)?;
     }
-    let subject = own;
-    Way::of(&config.egress, answer, subject)
+    let mut way = Way::of(&config.egress, answer, own)?;
+    way.brings_files = brings_files;
+    Ok(way)
 }
 
-/// What a command with a way out is when it runs, by the hook's own look, once more; `None` where something has it do more than its text says.
-fn subject(command: &CommandLine, config: &Config, cwd: &Path) -> Option<Digest> {
+/// The home folder of whoever root works for there; whoever has no account keeps the caller's.
+fn home_of_owner(workspace: &Path) -> Option<PathBuf> {
+    let owner = RunAs::candidates(workspace).into_iter().find(|run_as| matches!(run_as, RunAs::Owner { .. }))?;
+    owner.account().map(|(_, home)| PathBuf::from(home))
+}
+
+/// What a command with a way out is when it runs, by the hook's own look, once more, and whether files come in by it; `None` where something
+/// has it do more than its text says.
+fn subject(command: &CommandLine, config: &Config, cwd: &Path) -> Option<(Digest, bool)> {
     let cwd_text = cwd.to_str().map(str::to_owned);
     let around = Surroundings { shell: Shell::Bash, cwd: cwd_text, protected: config.protected(), programs: None };
     // The runner's shell reads no start-up files.
     let setup = ShellSetup { reads_startup_files: false, trusted: &config.trusted_startup };
-    egress::subject(command, &classify(command, &around), cwd, config, setup)
+    let found = classify(command, &around);
+    let brings_files = found.reaches.as_ref().is_some_and(Reaches::brings_files);
+    Some((egress::subject(command, &found, cwd, config, setup)?, brings_files))
 }
 
 fn parse(text: &str) -> Result<CommandLine, Denied> {

@@ -466,6 +466,11 @@ fn ground(permit: &Permit, spec: &RunSpec, internet: bool) -> Ground {
         Tmp::Named => ground.writes.extend(Lent::named_in(permit.command().text())),
         Tmp::Shared => ground.writes.extend(TEMPORARY.map(PathBuf::from)),
     }
+    // While files come in over the network, nobody else writes there: git goes by settings that another run could make meanwhile in a
+    // repository that is younger than that run.
+    if permit.way_out().is_some_and(|way| way.brings_files) && filesystem.workspace == Access::Write {
+        ground.rests.extend(ground.writes.iter().cloned().map(Rest::Whole));
+    }
     // Nobody else may write where a run rests on something that was asked about, has a network, and is waited for.
     let mut places = if internet && !is_beside { permit.rests_on() } else { Vec::new() };
     if !places.is_empty() {
@@ -693,11 +698,16 @@ fn processes_of_user() -> u64 {
     owned.count() as u64 * 16
 }
 
-/// What must hold: what the preset requires, and of a run with a way out what the cage requires, so that it reaches nobody else.
+/// What must hold: what the preset requires; of a run with a way out also that it reaches nobody else, and of one that nobody has allowed all
+/// that the cage requires.
 fn require(permit: &Permit, preset: &Preset) -> Result<Vec<Guarantee>, RunError> {
+    const REACHES_NOBODY: [Guarantee; 4] =
+        [Guarantee::Network, Guarantee::SocketFamilies, Guarantee::UnixSockets, Guarantee::AbstractSockets];
     let mut all = preset.sandbox.require.clone();
-    if permit.way_out().is_some() {
-        all.extend(Presets::cage()?.sandbox.require);
+    match permit.reach() {
+        _ if permit.way_out().is_none() => {}
+        Reach::Cage => all.extend(Presets::cage()?.sandbox.require),
+        Reach::Local | Reach::Preset => all.extend(REACHES_NOBODY),
     }
     Ok(all)
 }

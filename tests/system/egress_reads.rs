@@ -367,6 +367,24 @@ fn what_was_looked_at_holds_until_the_end() {
     assert!(outside.instead(fetch).is_some_and(|form| form.contains("--egress")), "the control");
 }
 
+/// What brings files has the folder for itself: a run that began earlier could make a repository there, or its settings, under its hands.
+#[test]
+fn what_brings_files_waits_until_nobody_else_writes_there() {
+    let outside = Outside::new();
+    let port = outside.port;
+    let clone = outside.outward(&format!("git clone -q https://{FORGE}:{port}/r.git mine"));
+    let view = outside.outward(&format!("curl -sS https://{FORGE}:{port}/page"));
+    let (runner, hook) = (bashgate_tests::bin("bashgate-run"), outside.site.hook_toml());
+    let output = outside.agent(&format!(
+        "{} exec --cage --config {} -- 'sleep 4; touch over' & sleep 1
+        {view}; [ -e over ] || echo at once; {clone}; [ -e over ] && echo waited; wait",
+        runner.display(),
+        hook.display()
+    ));
+    assert_eq!(output.stdout, "a page\nat once\nwaited\n", "{output:?}");
+    assert!(outside.site.work().join("mine/file").exists());
+}
+
 /// Root works for whoever the folder belongs to, in that one's home folder: what lies there counts.
 #[test]
 fn what_lies_in_the_home_of_the_folders_owner_counts() {

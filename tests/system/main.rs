@@ -6,6 +6,7 @@ mod agents_around;
 mod agents_egress;
 mod agents_faults;
 mod approvals;
+mod asked;
 #[path = "../attacks/mod.rs"]
 mod attacks;
 mod attacks_on_the_reader;

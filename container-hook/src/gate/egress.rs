@@ -98,7 +98,8 @@ fn starting_nothing<'f>(
 ) -> Option<&'f Reaches> {
     let reaches = found.reaches.as_ref().filter(|reaches| !reaches.places.is_empty())?;
     // What `..` means from behind a link is another folder to the text and to a shell.
-    (cwd.canonicalize().ok()? == cwd).then_some(())?;
+    let goes_up = || found.calls.iter().flatten().any(|word| word.as_ref().is_none_or(|word| word.contains("..")));
+    (cwd.canonicalize().ok()? == cwd || !goes_up()).then_some(())?;
     // Such a run has the machine's own programs and no others.
     let is_there = |name: &String| {
         name.contains('/')

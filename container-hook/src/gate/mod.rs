@@ -2,7 +2,7 @@
 //!
 //! In the order of a question's way: [`check`] reads the command ([`Look`]), with the git guard ([`git`]) and what only the
 //! container can tell ([`conditions`]); what is not settled by that becomes a [`HostRequest`], with [`evidence`], and
-//! [`HostRequest::put`] waits for the host's signed answer ([`ask`]). [`cage`] says what could run caged instead. With what may
+//! [`Step::finish`] waits for the host's signed answer ([`ask`]). [`cage`] says what could run caged instead. With what may
 //! not be harmless goes what acts later in the project ([`acting`]), before and, in a report, behind it. Behind all of that an
 //! operator's own programs may deny ([`plugins`]).
 //!
@@ -525,7 +525,7 @@ impl HostRequest {
         }
     }
 
-    /// Longest time that [`put`](Self::put) takes. Whoever waits longer is hung.
+    /// Longest time that the host's answer may take. Whoever waits longer is hung.
     pub const fn longest_wait(config: &Config) -> Duration {
         Duration::from_secs(config.deadline_s).saturating_add(GRACE)
     }

@@ -433,8 +433,12 @@ impl Book {
     /// True while what goes by this id lets others through.
     pub fn lets_ahead(&self, id: &ApprovalId, now: Now, epoch: u64) -> bool {
         let by_session = |session: &Session| session.pass.id == *id && session.epoch == epoch;
+        let by_word = |(word, pass): &(Word, Pass)| {
+            pass.id == *id && pass.until_boot_ms > now.boot_ms && matches!(word, Word::Approve(_))
+        };
         self.grants.iter().any(|grant| grant.pass.id == *id && grant.counts(now, Some(epoch)))
             || self.sessions.values().any(by_session)
+            || self.standing.values().any(by_word)
     }
 
     /// What is let through ahead.

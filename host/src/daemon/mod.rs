@@ -223,12 +223,10 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
                 core.tick();
                 core.counts(intake.waiting());
             }
-            Some(event) = queue.recv() => {
-                core.handle(event);
-                core.end_ways_out(crate::clock::now());
-            }
+            Some(event) = queue.recv() => core.handle(event),
             () = intake.arrived() => {}
         }
+        core.end_ways_out(crate::clock::now());
         // What is there, in one go: what the host has begun before what is new, and one new request at a time, each
         // workspace in its turn. Never for so long that deadlines and signs of life have to wait.
         let since = std::time::Instant::now();

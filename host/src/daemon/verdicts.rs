@@ -319,7 +319,9 @@ impl Core {
         let now_is = self.workspaces.get(&open.workspace).map_or(u64::MAX, |known| known.seen.epoch);
         let is_ahead = |id: &&ApprovalId| self.book.lets_ahead(id, clock::now(), now_is);
         let ahead = open.passed.as_ref().or(open.approval.as_ref()).filter(is_ahead).cloned();
-        let rests_on = RestsOn { epoch, ahead };
+        // What lets everything through does so under any taint.
+        let is_everything = ahead.as_ref().is_some_and(|id| self.book.lets_ahead(id, clock::now(), u64::MAX));
+        let rests_on = RestsOn { epoch: epoch.filter(|_| !is_everything), ahead };
         let is_ready = self.way_out.put(&open.workspace, &open.request_id, subject, &ends, (programs, rests_on));
         if is_ready { ends } else { Vec::new() }
     }
@@ -360,6 +362,7 @@ impl Core {
         }
         let Some(open) = self.cases.get(id) else { return };
         if verdict.is_caged()
+            && !is_lost
             && let (Some(call), Some(form)) = (&open.check.tool_use_id, form_of(open, &unsigned.egress))
             && let Some(known) = self.workspaces.get_mut(&open.workspace)
         {
@@ -371,10 +374,10 @@ impl Core {
             workspace: open.workspace.to_string(),
             what: open.check.command.text().to_owned(),
             class: Some(open.case.classification().class),
-            answer: verdict.answer,
+            answer: if is_lost { Answer::Deny } else { verdict.answer },
             let_through: verdict.let_through,
             by: verdict.by,
-            reason: verdict.reason,
+            reason: if is_lost { unsigned.reason.clone() } else { verdict.reason },
             taint,
             took: open.since.elapsed(),
         };

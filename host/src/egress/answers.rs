@@ -60,7 +60,7 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Answers {
-    /// Takes note of an answer, before it goes out. False where there are too many: then nothing goes with it.
+    /// Takes note of an answer, before it goes out. False where there are too many, or one is no name: then it does not go out.
     pub fn put(
         &self,
         workspace: &WorkspaceName,

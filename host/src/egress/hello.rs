@@ -127,31 +127,24 @@ pub fn asks_again(mut answer: &[u8]) -> Option<bool> {
     answer.get(11..ANSWER).map(|random| random == AGAIN)
 }
 
-/// How many bytes whole records take at the beginning by which a client says, for the sake of what stands between, that it changes its cipher:
-/// some do before they say hello again.
-pub fn before_hello(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(&[kind, _, _, high, low]) = bytes.get(at..at + 5).and_then(|head| head.first_chunk::<5>()) {
-        let end = at + 5 + usize::from(u16::from_be_bytes([high, low]));
-        if kind != 20 || end > bytes.len() {
-            break;
+/// What stands in front of a second hello, without whole records of early data, which the server that asked for one passes over; and what is
+/// left behind that.
+pub fn without_early(bytes: &[u8]) -> (Vec<u8>, &[u8]) {
+    let (mut front, mut rest) = (Vec::new(), bytes);
+    while let Some(&[kind, _, _, high, low]) = rest.first_chunk::<5>() {
+        let end = 5 + usize::from(u16::from_be_bytes([high, low]));
+        let Some((record, behind)) = rest.split_at_checked(end).filter(|_| is_before_hello(kind)) else { break };
+        if kind == 20 {
+            front.extend_from_slice(record);
         }
-        at = end;
+        rest = behind;
     }
-    at
+    (front, rest)
 }
 
-/// Takes whole records of early data out of what stands in front of a second hello: the server that asked for one passes them over.
-pub fn drop_early(bytes: &mut Vec<u8>) {
-    let mut at = 0;
-    while let Some(&[kind, _, _, high, low]) = bytes.get(at..at + 5).and_then(|head| head.first_chunk::<5>()) {
-        let end = at + 5 + usize::from(u16::from_be_bytes([high, low]));
-        match kind {
-            20 if end <= bytes.len() => at = end,
-            23 if end <= bytes.len() => drop(bytes.drain(at..end)),
-            _ => break,
-        }
-    }
+/// True for a kind of records that may stand in front of a second hello: the change of the cipher, and early data.
+pub const fn is_before_hello(kind: u8) -> bool {
+    matches!(kind, 20 | 23)
 }
 
 /// What the body of a hello says: the name, and whether it hides one.
@@ -368,11 +361,14 @@ pub(super) mod tests {
         assert_eq!(asks_again(b""), None);
         let whole = hello("example.org");
         let before = [20, 3, 3, 0, 1, 1].repeat(2);
-        let all = [before.as_slice(), &whole].concat();
-        assert_eq!(before_hello(&all), before.len());
-        assert_eq!(read(&all[before_hello(&all)..]), named("example.org"));
-        assert_eq!(before_hello(&[23, 3, 3, 0, 2, 0, 0]), 0);
-        assert_eq!((before_hello(&whole), before_hello(&[20, 3, 3, 0, 9, 1]), before_hello(b"")), (0, 0, 0));
+        let early = [23, 3, 3, 0, 2, 0, 0];
+        let all = [&early, before.as_slice(), &early, &whole].concat();
+        assert_eq!(without_early(&all), (before, whole.as_slice()));
+        assert_eq!(without_early(&[23, 3, 3, 0, 9, 1]), (Vec::new(), &[23, 3, 3, 0, 9, 1][..]));
+        assert_eq!(
+            (without_early(&whole), without_early(b"")),
+            ((Vec::new(), whole.as_slice()), (Vec::new(), &b""[..]))
+        );
     }
 
     #[test]

@@ -381,7 +381,8 @@ impl Model {
                 let is_call = kind.ends_with("_call");
                 // A call that the service has not answered it may make when it is told of it.
                 let tool = block.get("name").and_then(Value::as_str).unwrap_or_default();
-                let is_made = kind == "server_tool_use" && !tool.starts_with("tool_search_tool_") && !self.may_be(tool);
+                let may_be = self.may_be(tool) || tool.ends_with("_code_execution") && self.may_be("code_execution");
+                let is_made = kind == "server_tool_use" && !tool.starts_with("tool_search_tool_") && !may_be;
                 if is_made || kind.starts_with("mcp_") && !self.may_be("mcp") {
                     return Err(Refused::Elsewhere("a call of a tool of the service"));
                 }

@@ -56,8 +56,9 @@ const HOP_BY_HOP: [&str; 9] = [
     "upgrade",
 ];
 
-/// The port of plain HTTP.
+/// The port of plain HTTP, and that of TLS, where nothing else is spoken.
 const PLAIN: u16 = 80;
+const TLS: u16 = 443;
 /// The version byte of SOCKS 5.
 const SOCKS: u8 = 5;
 
@@ -356,6 +357,9 @@ async fn forward(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
         return refused(StatusCode::BAD_REQUEST, "the port is none");
     }
     let (written, port) = (authority.host().to_owned(), authority.port_u16().unwrap_or(PLAIN));
+    if port == TLS {
+        return refused(StatusCode::BAD_REQUEST, "port 443 is for TLS: it is reached through CONNECT");
+    }
     let mut passage = Passage::new(door.clone(), &written, port, peer);
     let (host, server) = match reached(&mut passage, (&written, port), false).await {
         Ok(reached) => reached,

@@ -180,6 +180,8 @@ fn judged(name: Option<String>, hides: bool, host: &Host) -> Result<(), Cut> {
 struct Again {
     words: Vec<u8>,
     reads: u32,
+    /// Bytes that came, also such as go nowhere.
+    taken: usize,
 }
 
 impl Again {
@@ -187,14 +189,18 @@ impl Again {
     fn take(&mut self, some: &[u8], host: &Host) -> Result<Option<Vec<u8>>, Cut> {
         self.words.extend_from_slice(some);
         self.reads += 1;
-        hello::drop_early(&mut self.words);
-        let hello = self.words.get(hello::before_hello(&self.words)..).unwrap_or_default();
-        match if hello.is_empty() { Hello::Part } else { hello::read(hello) } {
+        self.taken += some.len();
+        let (front, rest) = hello::without_early(&self.words);
+        self.words = [front.as_slice(), rest].concat();
+        let hello = self.words.get(front.len()..).unwrap_or_default();
+        // Not whole yet, whatever it is.
+        let is_part = hello.first().is_none_or(|kind| hello::is_before_hello(*kind));
+        match if is_part { Hello::Part } else { hello::read(hello) } {
             // Nothing stands behind it that was not asked for either.
             Hello::Whole { name, hides, .. } => {
                 judged(name, hides, host).map(|()| Some(std::mem::take(&mut self.words)))
             }
-            Hello::Part if self.reads < MAX_READS && self.words.len() < 4 * hello::MAX_HELLO => Ok(None),
+            Hello::Part if self.reads < MAX_READS && self.taken < 4 * hello::MAX_HELLO => Ok(None),
             Hello::Part | Hello::Broken => Err(Cut::NoTls),
         }
     }
@@ -331,6 +337,8 @@ pub(super) async fn through(
         Ok(())
     };
     let down = async {
+        // Ends with this: then nobody waits for it any more.
+        let tells = tells;
         // The beginning of the answer to a hello, until it says whether it asks for another one.
         let mut answer = Some(Vec::new());
         loop {

@@ -278,6 +278,7 @@ mod tests {
             "grep -q a f && command exit; curl https://github.com/x",
             "g() { curl https://github.com/x; }; grep -q a f && g() { :; }; g",
             "{ cat f; echo x; curl https://github.com/x; } | grep -q a",
+            "g() { cat f; echo x; curl https://github.com/x; }; g | grep -q a",
             "for i in 1 2; do cat f; curl https://github.com/$i; done | head -1",
             // What a substitution prints is a text of the command's where it is a document, and nothing else is.
             "cat <<EOF\ncat << $(curl \"https://github.com/$(f <<'X'\npage\nX\n)\")\nEOF",

@@ -134,7 +134,8 @@ fn connect(
 fn tell_of(socket: &OwnedFd, ports: &OwnedFd) {
     const LONGEST: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 60, tv_nsec: 0 };
     let is_over = poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&LONGEST));
-    let is_there = is_over == Ok(1) && rustix::net::sockopt::socket_error(socket) == Ok(Ok(()));
+    // Its error, if there is one, is the caller's to read.
+    let is_there = is_over == Ok(1) && rustix::net::getpeername(socket).is_ok_and(|peer| peer.is_some());
     let from = rustix::net::getsockname(socket).ok().and_then(|from| SocketAddrV4::try_from(from).ok());
     if let Some(from) = from.filter(|from| is_there && from.ip().is_loopback()) {
         let said = [&from.ip().octets()[..], &from.port().to_be_bytes()].concat();

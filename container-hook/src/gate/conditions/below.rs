@@ -179,7 +179,10 @@ pub(super) fn no_repository_below(folder: &Path, findings: &mut Findings) {
 /// A folder with a repository of its own, in the working tree of another one.
 fn makes_repository(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
     // An older git follows a link to one, too.
-    let leads_to_one = || entry.kind.is_symlink() && entry.path().join(".git").symlink_metadata().is_ok();
+    let leads_to_one = || {
+        let is_own = || entry.path().canonicalize().is_ok_and(|to| to == *root);
+        entry.kind.is_symlink() && entry.path().join(".git").symlink_metadata().is_ok() && !is_own()
+    };
     let is_one = entry.name.eq_ignore_ascii_case(b".git") && *entry.folder != *root || leads_to_one();
     is_one.then(|| Stop::Unproven(format!("{} makes a repository in the repository", entry.path().display())))
 }

@@ -322,19 +322,20 @@ thread_local! {
 /// While this lives, the home folder of commands is another one than that of whoever asks, on this thread.
 #[derive(Debug)]
 #[must_use]
-pub struct OtherHome(());
+pub struct OtherHome {
+    before: Option<PathBuf>,
+}
 
 impl OtherHome {
     /// Whoever runs the commands gives them this one.
     pub fn of_commands(home: &Path) -> Self {
-        HOME_OF_COMMANDS.set(Some(home.to_owned()));
-        Self(())
+        Self { before: HOME_OF_COMMANDS.replace(Some(home.to_owned())) }
     }
 }
 
 impl Drop for OtherHome {
     fn drop(&mut self) {
-        HOME_OF_COMMANDS.set(None);
+        HOME_OF_COMMANDS.set(self.before.take());
     }
 }
 

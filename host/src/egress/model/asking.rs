@@ -25,7 +25,7 @@ const ANSWERING: Duration = Duration::from_mins(15);
 static ALL_QUESTIONS: Semaphore = Semaphore::const_new(512);
 /// How many questions are read at once: what one becomes while it is read takes many times its bytes.
 static READING: Semaphore = Semaphore::const_new(4);
-/// How long it may be silent within one, and whoever asked may leave what has come unread.
+/// How long it may be silent within one.
 const SILENT: Duration = Duration::from_mins(5);
 
 /// True for a request that is about models.

@@ -131,7 +131,11 @@ impl<'s> Walk<'_, '_, 's> {
                 self.judge.bound.back_to(bound);
             }
             // Whoever reads what a group of commands says may have heard enough before its end.
-            let may_end = at < last && command.as_simple().is_none();
+            let calls = |simple: &Simple| {
+                let name = simple.words.first().and_then(Word::literal);
+                name.is_some_and(|name| self.source.functions.contains_key(name.as_ref()))
+            };
+            let may_end = at < last && command.as_simple().is_none_or(calls);
             self.judge.flow.piped += usize::from(may_end);
             self.command(command);
             self.judge.flow.piped -= usize::from(may_end);
@@ -276,7 +280,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         // How the steps before it in its list have ended, and what that says of what was read.
         let (mut tells, mut by_state, mut before) = (false, None, None);
         for step in &script.steps {
-            let ended = before.map_or(Ends::Alike, ends);
+            let ended = before.filter(|_| step.join != Join::Then).map_or(Ends::Alike, ends);
             tells = step.join != Join::Then && (tells || ended == Ends::ByContent);
             if step.join == Join::Then {
                 by_state = None;
