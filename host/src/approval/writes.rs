@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bashgate_shared::classify::Classification;
-use bashgate_shared::programs::reaches::Target;
+use bashgate_shared::programs::reaches::{Target, may_be_folder};
 use bashgate_shared::programs::{self, is_git};
 
 use crate::policy::egress::{self, Remotes};
@@ -29,7 +29,8 @@ pub fn kind_of(found: &Classification, remotes: &Remotes) -> Option<Kind> {
     // A document in the text goes through `cat`, which then has no words.
     let stands_in_text = || {
         // A document in the text is known; a variable, or what a substitution prints, says something else each time.
-        of(FORGE).all(|call| call.iter().all(Option::is_some))
+        let is_known = |word: &Option<String>| word.as_ref().is_some_and(|word| !may_be_folder(word));
+        of(FORGE).all(|call| call.iter().all(is_known))
             && of("cat").all(|call| call.len() == 1)
             && effects.programs.iter().all(|program| {
                 program == FORGE || program == "cat" || programs::CHANGE_FOLDER.contains(&program.as_str())

@@ -182,10 +182,8 @@ pub fn opens_nothing(name: &str) -> bool {
 
 /// True for a program that runs what its words say once, whatever it finds.
 pub(crate) fn runs_words_once(name: &str) -> bool {
-    const ONCE: &[&str] = &[
-        "timeout", "gtimeout", "env", "nice", "ionice", "nohup", "time", "command", "stdbuf", "setsid", "chrt",
-        "taskset",
-    ];
+    const ONCE: &[&str] =
+        &["timeout", "gtimeout", "env", "nohup", "time", "command", "stdbuf", "setsid", "chrt", "taskset"];
     ONCE.contains(&paths::file_name(name))
 }
 

@@ -99,6 +99,15 @@ pub enum Command {
 }
 
 impl Command {
+    /// Its redirections, where it is a simple command or a construct with scripts in it.
+    pub fn redirects(&self) -> &[Redirect] {
+        match self {
+            Self::Simple(simple) => &simple.redirects,
+            Self::Compound(compound) => &compound.redirects,
+            Self::Function(_) | Self::Condition(_) | Self::Calculation(_) => &[],
+        }
+    }
+
     /// The command, if it is a simple one.
     pub fn as_simple(&self) -> Option<&Simple> {
         if let Self::Simple(simple) = self { Some(simple) } else { None }

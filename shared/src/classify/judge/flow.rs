@@ -23,7 +23,12 @@ pub(super) struct Flow {
     /// The first of them that asks. Whether it does says little; several say something each.
     asks: Option<usize>,
     asks_by_several: bool,
+    /// How many such ends stand in front of what the list at hand asks.
+    pub ends: usize,
 }
+
+/// Most of them: each says as much as one more question that is asked or not.
+const MOST_ENDS: usize = 3;
 
 /// What is in groups of commands whose output is read.
 #[derive(Debug, Default)]
@@ -49,7 +54,7 @@ impl Flow {
     pub fn asks(&mut self) {
         if let Some(list) = self.list {
             let first = *self.asks.get_or_insert(list);
-            self.asks_by_several |= first != list || self.rounds > 0;
+            self.asks_by_several |= first != list || self.rounds > 0 || self.ends > MOST_ENDS;
         }
     }
 
@@ -65,6 +70,11 @@ impl Flow {
             self.in_groups.asks |= asks;
             self.in_groups.speaks |= speaks;
         }
+    }
+
+    /// What reads what such a group says goes by a file.
+    pub fn reads_group(&mut self) {
+        self.in_groups.speaks = true;
     }
 
     /// True where nothing that was read is told by what is asked for.

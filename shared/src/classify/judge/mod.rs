@@ -479,7 +479,7 @@ impl Judge<'_> {
         let Judgement { class, reason, local, reaches } = judgement;
         let is_free = |reaches: &Reaches| self.flow.is_free() || self.flow.branches == 0 && !reaches.only_reads();
         let reaches = reaches.filter(|reaches| is_free(reaches));
-        if reaches.as_ref().is_some_and(|reaches| reaches.only_reads()) {
+        if reaches.as_ref().is_some_and(|reaches| reaches.only_reads() && !reaches.places.is_empty()) {
             self.flow.asks();
         }
         if let Some(program) = argv.first().and_then(Option::as_deref) {
@@ -492,7 +492,8 @@ impl Judge<'_> {
             }
             let is_network = programs::row(program).is_some_and(|row| row.kind == programs::Kind::Network);
             let asks = is_network || reaches.is_some();
-            self.flow.in_group(asks, !asks && !speaks && !goes);
+            let is_known = argv.iter().all(Option::is_some);
+            self.flow.in_group(asks, !(asks || goes || speaks && is_known));
         }
         if reaches.as_ref().is_some_and(|reaches| reaches.brings > Brings::Nothing) {
             let calls_before = if self.depth == 0 { self.calls.len() } else { 0 };

@@ -42,6 +42,15 @@ fn assigns_an_element(text: &str) -> bool {
     behind.is_some_and(|behind| behind.contains("]=") || behind.contains("]+="))
 }
 
+/// True for a redirection that another state of the folders would let fail: to a name in another folder than the one at hand, or from a file.
+fn may_fail(redirect: &Redirect) -> bool {
+    let RedirectTarget::Path(word) = &redirect.target else { return false };
+    word.literal().is_none_or(|path| {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        redirect.reads && path != "/dev/null" || !matches!(folder, "" | "." | "/tmp" | "/dev")
+    })
+}
+
 /// What the end of a step says of files, and so whatever runs behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Ends {
@@ -92,7 +101,11 @@ fn ends(step: &Step) -> Ends {
         let words: Vec<Option<&str>> = words.iter().skip(1).map(|word| Some(word.as_ref())).collect();
         programs::git_ends_alike(&words)
     };
-    if asks_others() || programs::is_git(program) && of_git() { Ends::ByState } else { Ends::ByContent }
+    // How a service answers says nothing of what is here.
+    if asks_others() {
+        return Ends::Alike;
+    }
+    if programs::is_git(program) && of_git() { Ends::ByState } else { Ends::ByContent }
 }
 
 /// The name under which a function counts as bound. No variable has parentheses in its name.
@@ -123,6 +136,7 @@ impl<'s> Walk<'_, '_, 's> {
         let before = apart.then(|| self.judge.bound.mark());
         let input = self.judge.terminal.input;
         let last = step.pipeline.len().saturating_sub(1);
+        let mut has_group = false;
         for (at, command) in step.pipeline.iter().enumerate() {
             self.judge.terminal.input.piped = input.piped || at < last;
             let fetched = self.judge.effects.untrusted.len();
@@ -137,8 +151,17 @@ impl<'s> Walk<'_, '_, 's> {
             };
             let may_end = at < last && command.as_simple().is_none_or(calls);
             self.judge.flow.piped += usize::from(may_end);
+            let reads = std::mem::take(&mut self.judge.effects.reads);
             self.command(command);
             self.judge.flow.piped -= usize::from(may_end);
+            if has_group && (!self.judge.effects.reads.is_empty() || self.judge.effects.reads_unknown) {
+                self.judge.flow.reads_group();
+            }
+            has_group |= may_end;
+            let own = std::mem::replace(&mut self.judge.effects.reads, reads);
+            for path in own {
+                note(&mut self.judge.effects.reads, path);
+            }
             if self.judge.effects.untrusted.len() > fetched {
                 self.judge.stdin = Fed::Fetched;
             }
@@ -271,6 +294,20 @@ impl<'s> Walk<'_, '_, 's> {
 }
 
 impl<'s> Visit<'s> for Walk<'_, '_, 's> {
+    fn command(&mut self, command: &'s Command) {
+        let outer = self.judge.flow.list;
+        // It runs only where they can be made.
+        if command.redirects().iter().any(may_fail) {
+            self.judge.flow.list = Some(self.judge.flow.one_more_list());
+            // What it sets is set, or not.
+            if command.as_simple().is_none() {
+                self.judge.flow.asks();
+            }
+        }
+        inside::command(self, command);
+        self.judge.flow.list = outer;
+    }
+
     fn script(&mut self, script: &'s Script) {
         let mut seen = self.judge.folders.clone();
         // True while the step at hand runs only if every step before it in its list succeeded.
@@ -278,18 +315,23 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         // What was set before the steps of this list that may not have run.
         let mut settled = None;
         // How the steps before it in its list have ended, and what that says of what was read.
-        let (mut tells, mut by_state, mut before) = (false, None, None);
+        let (mut tells, mut by_state, mut ends_before, mut before) = (false, None, 0, None);
         for step in &script.steps {
             let ended = before.filter(|_| step.join != Join::Then).map_or(Ends::Alike, ends);
             tells = step.join != Join::Then && (tells || ended == Ends::ByContent);
             if step.join == Join::Then {
-                by_state = None;
-            // Behind `||` the next one asks where the one before could not: each of several says something by itself.
-            } else if ended == Ends::ByState && (by_state.is_none() || step.join == Join::Or) {
-                by_state = Some(self.judge.flow.one_more_list());
+                (by_state, ends_before) = (None, 0);
+            } else {
+                ends_before += usize::from(ended == Ends::ByState);
+                // Behind `||` the next one asks where the one before could not: each of several says something by itself.
+                let is_other = by_state.is_some() && step.join == Join::Or;
+                if is_other || by_state.is_none() && ended == Ends::ByState {
+                    by_state = Some(self.judge.flow.one_more_list());
+                }
             }
             let outer = self.judge.flow.list;
             self.judge.flow.list = by_state.or(outer);
+            self.judge.flow.ends += ends_before;
             match step.join {
                 Join::Then => certain = true,
                 Join::Or => certain = false,
@@ -312,6 +354,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             self.pipeline(step, &seen);
             self.judge.flow.told -= usize::from(tells);
             self.judge.flow.list = outer;
+            self.judge.flow.ends -= ends_before;
             before = Some(step);
             let now = std::mem::replace(&mut self.judge.folders, seen);
             self.judge.also_in(&now);
@@ -625,10 +668,13 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
 
     fn process(&mut self, script: &'s Script, receives: bool) {
         let outside = self.judge.stdin;
+        // Who reads it may end before it does.
+        self.judge.flow.piped += usize::from(!receives);
         if receives {
             self.judge.stdin = self.judge.stdin.max(Fed::ByWhatStandsBehind);
         }
         self.nested(script, 1);
+        self.judge.flow.piped -= usize::from(!receives);
         self.judge.stdin = outside;
     }
 

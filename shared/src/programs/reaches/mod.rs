@@ -332,6 +332,11 @@ enum Takes {
     Glued,
 }
 
+/// True for a word that may be the name of the folder where it stands, whatever that is called: `$PWD` and `~+` are read as such.
+pub fn may_be_folder(word: &str) -> bool {
+    word == "." || word.starts_with("./") || word.starts_with('~')
+}
+
 /// True for a word that says what is asked for in a way that people read: no longer than names are, and without what looks like data in
 /// another form. The numbers of commits, gists and digests stay names.
 pub fn is_plain(word: &str) -> bool {
@@ -350,6 +355,7 @@ pub fn is_plain(word: &str) -> bool {
         is_number || !is_data
     };
     word.len() <= MAX_WORD
+        && !may_be_folder(word)
         && word.bytes().filter(|byte| *byte == b'%').count() <= 6
         && !word.contains("%2e")
         && !word.contains("%2E")
