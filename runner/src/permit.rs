@@ -339,10 +339,12 @@ fn put(
 ) -> Result<Put, Denied> {
     let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
     // Before anybody is asked: else an answer would be of no use.
-    let is_same_at_owners = home_of_owner(ask.workspace).is_none_or(|home| {
-        let _home = OtherHome::of_commands(&home);
-        subject(command, config, ask.cwd).is_some()
-    });
+    let is_same_at_owners = || {
+        home_of_owner(ask.workspace).is_none_or(|home| {
+            let _home = OtherHome::of_commands(&home);
+            subject(command, config, ask.cwd).is_some()
+        })
+    };
     let question = Question {
         command,
         cwd: ask.cwd,
@@ -353,7 +355,7 @@ fn put(
         script,
         // It runs what it was allowed, or nothing, in a shell that reads no file before.
         rewrites: false,
-        keeps_to_hosts: ask.keeps_to_hosts() && is_same_at_owners,
+        keeps_to_hosts: ask.keeps_to_hosts() && is_same_at_owners(),
         reads_startup_files: false,
         // It starts commands with an environment of its own.
         set_for_commands: &[],

@@ -534,13 +534,12 @@ impl HostRequest {
     fn put(self, config: &Config) -> (HookDecision, bool) {
         let answered = ask::ask(config, &self.id, &self.bytes);
         let is_allowed = answered.as_ref().is_ok_and(ask::is_allowed);
-        (Self::decided(self.about, answered, config), is_allowed)
+        (Self::decided(self.about, answered, is_allowed, config), is_allowed)
     }
 
-    fn decided(about: About, answered: Result<Response, AskError>, config: &Config) -> HookDecision {
+    fn decided(about: About, answered: Result<Response, AskError>, is_approved: bool, config: &Config) -> HookDecision {
         match about {
             About::Command { why_asked, form, outward, refused, bound } => {
-                let is_approved = answered.as_ref().is_ok_and(ask::is_allowed);
                 // What was asked about without a way out runs without one, whatever the answer says.
                 let outward = outward.filter(|_| answered.as_ref().is_ok_and(|response| !response.egress.is_empty()));
                 let decision = match (answered, outward, form) {

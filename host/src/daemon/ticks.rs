@@ -39,7 +39,6 @@ impl Core {
             let workspaces = &self.workspaces;
             self.book.end_grants(now, |name| workspaces.get(name).map(|known| known.seen.epoch));
         }
-        self.end_ways_out(now);
         self.outbox.tidy(&self.keys);
         self.prune();
         self.rejects.settle(&self.records);

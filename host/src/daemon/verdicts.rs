@@ -221,7 +221,6 @@ impl Core {
         }
         let check = &open.check;
         let seen = (known.seen.taint, known.seen.epoch);
-        let epoch = known.seen.epoch;
         let record = audit::DecisionRecord {
             rule: Some(verdict.rule.to_owned()),
             cwd: check.cwd.clone(),
@@ -268,7 +267,7 @@ impl Core {
             }
         }
         if let Some(open) = self.cases.get_mut(id) {
-            open.epoch = Some(epoch);
+            open.epoch = Some(seen.1);
         }
         self.records.submit(writes, durable, After::Recorded(id));
         fault::here("verdict.submitted");

@@ -49,7 +49,7 @@ pub struct Answer {
 /// What must still count so that an answer does, also while its run goes on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RestsOn {
-    /// The taint epoch in which it was given, where it sends more than a question.
+    /// The taint epoch in which it was decided, but for what runs because it only reads.
     pub epoch: Option<u64>,
     /// What was let through ahead, by which it was.
     pub ahead: Option<ApprovalId>,

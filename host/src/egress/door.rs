@@ -22,8 +22,8 @@ const CONNECTIONS: usize = 1024;
 const LOOKUPS: usize = 8;
 /// Most MiB of questions to models of one workspace that have no answer yet; each counts as one at least.
 const QUESTIONS: usize = 64;
-/// Most questions of one workspace that are read at once: half of all.
-const READING: usize = 2;
+/// Most questions of one workspace that are read at once; of all, twice as many.
+pub(super) const READING: usize = 2;
 static ALL_LOOKUPS: Semaphore = Semaphore::const_new(64);
 /// How long resolving and connecting may take.
 const CONNECTING: Duration = Duration::from_secs(15);

@@ -146,17 +146,6 @@ impl Exec {
         if preset.filesystem.workspace == Access::Write && by_accident && !self.cage {
             return Err(PlaceError::Home(workspace).into());
         }
-        // Nobody was asked about what runs in the cage, so it writes in a project's folder, or nowhere. A project whose settings call the gate
-        // is one as well: no run changes those settings.
-        let guarded: Vec<PathBuf> = gate.installed_files().into_iter().chain(gate.hidden_files()).collect();
-        let is_no_project = || by_accident || !sandbox::is_project(&workspace, &guarded);
-        let only_reads = |preset: &mut Preset| {
-            preset.filesystem.workspace = Access::Read;
-            preset.git.repository = Access::Read;
-        };
-        if self.cage && is_no_project() {
-            only_reads(&mut preset);
-        }
         let permit = self.permit(&gate, &preset, (&cwd, &workspace))?;
         let permit = if self.cage {
             let way = self.way_out(&gate, &permit, (&cwd, &workspace));
@@ -164,8 +153,12 @@ impl Exec {
         } else {
             permit
         };
-        if permit.reach() == Reach::Cage && !self.cage && is_no_project() {
-            only_reads(&mut preset);
+        // Where nobody was asked it writes in a project's folder, or nowhere. A project whose settings call the gate is one as well: no run
+        // changes those settings.
+        let guarded: Vec<PathBuf> = gate.installed_files().into_iter().chain(gate.hidden_files()).collect();
+        if permit.reach() == Reach::Cage && (by_accident || !sandbox::is_project(&workspace, &guarded)) {
+            preset.filesystem.workspace = Access::Read;
+            preset.git.repository = Access::Read;
         }
         if permit.foresees_network() && permit.way_out().is_none() && !self.json {
             // First, not behind what it makes of that.

@@ -46,8 +46,8 @@ pub(super) struct Bounds {
     pub(super) only: Option<SocketAddrV4>,
 }
 
-/// Answers every call until there can be no more. Where there is but one address, `ports` hears from which port of loopback each
-/// connection to it comes, by address and port: whoever else connects there is none of the run.
+/// Answers every call until there can be no more. Where there is but one address, `ports` hears from where each connection to it comes,
+/// by address and port: whoever else connects there is none of the run.
 pub(super) fn serve(listener: OwnedFd, bounds: Bounds, ports: Option<OwnedFd>) {
     let (listener, ports) = (Arc::new(listener), Arc::new(ports));
     let waiting = Arc::new(AtomicUsize::new(0));
@@ -64,14 +64,18 @@ pub(super) fn serve(listener: OwnedFd, bounds: Bounds, ports: Option<OwnedFd>) {
                 let mut goes_out = None;
                 let error = connect(&at, &call, bounds, &mut goes_out).err().map_or(0, Errno::raw_os_error);
                 // Whose port it is is said when there is a connection, and not of one that may come to nothing.
-                let tell = |ports: &OwnedFd| goes_out.as_ref().map(|socket| tell_of(socket, ports));
-                let is_there = error == 0;
-                if is_there {
-                    ports.as_ref().as_ref().map(tell);
+                let tell = || {
+                    if let (Some(ports), Some(socket)) = (&*ports, &goes_out) {
+                        tell_of(socket, ports);
+                    }
+                };
+                if error == 0 {
+                    tell();
                 }
                 kernel::answer_call(&at, call.id, error);
-                if !is_there {
-                    ports.as_ref().as_ref().map(tell);
+                // One that is still on its way, which its caller must not wait for.
+                if error != 0 {
+                    tell();
                 }
                 count.fetch_sub(1, Ordering::Relaxed);
             });

@@ -46,7 +46,7 @@ pub use build::{MADE_FROM, MAKE_FUNCTIONS, MAKE_VARIABLES, is_outward};
 pub use builtins::CHANGE_FOLDER;
 pub(crate) use copies::{Copies, made_by, only_read};
 pub use files::{names_its_input, writes_as_told};
-pub(crate) use git::ends_alike as git_ends_alike;
+pub(crate) use git::ends_by_state as git_ends_by_state;
 pub use git::{
     GIT_HOOKS_OF_WORK, Leaves, Untracked, brings_files, brings_from_remote, checks_out, does_to_folders, git_hooks,
     is_git, is_git_hook, leaves, may_leave_files, moves, opens_editor, opens_no_file, records, starts_hook,

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::{MAX_REQUEST, Model, PREFIX, Refused, is_returned};
-use crate::egress::door::{Door, Passage, Way};
+use crate::egress::door::{Door, Passage, READING, Way};
 use crate::egress::hosts::Host;
 use crate::egress::server::{Body, Seat, refused, whole};
 use crate::egress::tunnel::{Cut, Meter};
@@ -23,8 +23,8 @@ const COMING: Duration = Duration::from_mins(2);
 const ANSWERING: Duration = Duration::from_mins(15);
 /// MiB of questions of all workspaces that have no answer yet.
 static ALL_QUESTIONS: Semaphore = Semaphore::const_new(512);
-/// How many questions are read at once: what one becomes while it is read takes many times its bytes.
-static READING: Semaphore = Semaphore::const_new(4);
+/// The questions of all workspaces that are read at once: what one becomes while it is read takes many times its bytes.
+static ALL_READING: Semaphore = Semaphore::const_new(2 * READING);
 /// How long it may be silent within one.
 const SILENT: Duration = Duration::from_mins(5);
 
@@ -126,7 +126,7 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
     let (question, place) = if is_post {
         // A large one takes a while to read, and room of its own, until that is done: whoever asked may be gone by then.
         let (model, path) = (model.clone(), path.to_owned());
-        let reading = (door.reading.clone().acquire_owned().await, READING.acquire().await);
+        let reading = (door.reading.clone().acquire_owned().await, ALL_READING.acquire().await);
         let read = move || {
             let read = model.question(question, &path);
             drop(reading);

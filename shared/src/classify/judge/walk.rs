@@ -56,7 +56,7 @@ fn may_fail(redirect: &Redirect) -> bool {
 enum Ends {
     /// Nothing: it ends in the same way whatever it meets.
     Alike,
-    /// Whether a folder is there, or whether git or a service could do something.
+    /// Whether a folder is there, or whether git could do something.
     ByState,
     /// What files hold.
     ByContent,
@@ -99,7 +99,7 @@ fn ends(step: &Step) -> Ends {
     }
     let of_git = || {
         let words: Vec<Option<&str>> = words.iter().skip(1).map(|word| Some(word.as_ref())).collect();
-        programs::git_ends_alike(&words)
+        programs::git_ends_by_state(&words)
     };
     // How a service answers says nothing of what is here.
     if asks_others() {
@@ -151,16 +151,17 @@ impl<'s> Walk<'_, '_, 's> {
             };
             let may_end = at < last && command.as_simple().is_none_or(calls);
             self.judge.flow.piped += usize::from(may_end);
-            let reads = std::mem::take(&mut self.judge.effects.reads);
+            let outer = has_group.then(|| std::mem::take(&mut self.judge.effects.reads));
             self.command(command);
             self.judge.flow.piped -= usize::from(may_end);
-            if has_group && (!self.judge.effects.reads.is_empty() || self.judge.effects.reads_unknown) {
-                self.judge.flow.reads_group();
-            }
             has_group |= may_end;
-            let own = std::mem::replace(&mut self.judge.effects.reads, reads);
-            for path in own {
-                note(&mut self.judge.effects.reads, path);
+            if let Some(outer) = outer {
+                if !self.judge.effects.reads.is_empty() || self.judge.effects.reads_unknown {
+                    self.judge.flow.reads_group();
+                }
+                for path in std::mem::replace(&mut self.judge.effects.reads, outer) {
+                    note(&mut self.judge.effects.reads, path);
+                }
             }
             if self.judge.effects.untrusted.len() > fetched {
                 self.judge.stdin = Fed::Fetched;

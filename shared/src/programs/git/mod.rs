@@ -764,7 +764,7 @@ pub(crate) fn looks_into_tracked(subcommand: &str) -> bool {
 }
 
 /// True for a call whose end says something of branches and of whether a service answers, and as good as nothing of what files hold.
-pub(crate) fn ends_alike(words: &[Option<&str>]) -> bool {
+pub(crate) fn ends_by_state(words: &[Option<&str>]) -> bool {
     const ALIKE: &[&str] = &[
         "add", "commit", "fetch", "pull", "push", "status", "log", "branch", "remote", "merge", "rebase", "clone",
         "checkout", "switch", "reset", "stash", "tag",

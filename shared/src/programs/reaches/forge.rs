@@ -353,10 +353,7 @@ fn changed(
     };
     // A number is one of the repository that was said; a branch may be anybody's.
     let is_number = |word: Option<&str>| {
-        word.is_some_and(|word| {
-            let digits = word.strip_prefix('#').unwrap_or(word);
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) || word.contains("://")
-        })
+        word.is_some_and(|word| is_digits(word.strip_prefix('#').unwrap_or(word)) || word.contains("://"))
     };
     let is_about_number = matches!(command, "pr" | "issue");
     if words.options.iter().any(is_address) || is_about_number && !words.operands.iter().copied().all(is_number) {
@@ -368,7 +365,6 @@ fn changed(
     }
     // They stand in an address as they are.
     let is_name = |word: &str| !word.contains(['/', '?', '#', '%', '\\']) && !matches!(word, "." | "..");
-    let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let names = words.operands.iter().map(|word| {
         word.is_some_and(|word| match command {
             "run" => is_digits(word),
@@ -416,11 +412,7 @@ fn cloned(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches>
     };
     let ssh = Place::Host { host: host.clone(), port: SSH };
     let places = [place, Place::https(host), ssh];
-    let made = if to.is_empty() {
-        named.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git")
-    } else {
-        to
-    };
+    let made = if to.is_empty() { super::git::folder_of(named) } else { to };
     let reaches = Reaches::reads(places, FETCH_BYTES).when(super::git::inert(folders?)).bringing(Brings::Anywhere);
     Some(reaches.making(made, folders?))
 }
@@ -529,18 +521,17 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
     }
     let parts: Vec<&str> = path.split('/').collect();
     let ["repos", owner, name, what, rest @ ..] = parts.as_slice() else { return None };
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let kind = match (method, *what, rest) {
-        ("PUT", "pulls", [number, "merge"]) if is_number(number) => "merge",
-        ("POST", "pulls", [number, "reviews"]) if is_number(number) => "reviews",
+        ("PUT", "pulls", [number, "merge"]) if is_digits(number) => "merge",
+        ("POST", "pulls", [number, "reviews"]) if is_digits(number) => "reviews",
         ("POST", "pulls" | "issues", []) => TALK,
-        ("PATCH", "pulls" | "issues", [number]) if is_number(number) => TALK,
-        ("POST", "pulls" | "issues", [number, "comments"]) if is_number(number) => TALK,
-        ("POST", "pulls", [number, "comments", of, "replies"]) if is_number(number) && is_number(of) => TALK,
-        ("PATCH", "pulls" | "issues", ["comments", number]) if is_number(number) => TALK,
-        ("POST", "pulls", ["comments", number] | ["comments", number, "replies"]) if is_number(number) => TALK,
-        ("POST", "pulls", [number, "comments", of]) if is_number(number) && is_number(of) => TALK,
-        ("POST", "issues", [number, "labels"]) if is_number(number) => TALK,
+        ("PATCH", "pulls" | "issues", [number]) if is_digits(number) => TALK,
+        ("POST", "pulls" | "issues", [number, "comments"]) if is_digits(number) => TALK,
+        ("POST", "pulls", [number, "comments", of, "replies"]) if is_digits(number) && is_digits(of) => TALK,
+        ("PATCH", "pulls" | "issues", ["comments", number]) if is_digits(number) => TALK,
+        ("POST", "pulls", ["comments", number] | ["comments", number, "replies"]) if is_digits(number) => TALK,
+        ("POST", "pulls", [number, "comments", of]) if is_digits(number) && is_digits(of) => TALK,
+        ("POST", "issues", [number, "labels"]) if is_digits(number) => TALK,
         _ => return None,
     };
     let mut reaches = Reaches::reads([place], WORDS_BYTES).when(conditions);
@@ -552,6 +543,10 @@ fn api(words: &[Option<&str>], folders: Option<&[String]>) -> Option<Reaches> {
         (owner, name) => drop(reaches.targets.insert(Target::Named(format!("{owner}/{name}").to_ascii_lowercase()))),
     }
     Some(reaches)
+}
+
+fn is_digits(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A question to a forge's interface. What another host takes for one nobody knows here.

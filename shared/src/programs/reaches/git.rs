@@ -112,7 +112,7 @@ pub(super) fn is_new_folder(path: &str) -> bool {
 }
 
 /// What git calls the folder that it makes for an address.
-fn folder_of(address: &str) -> &str {
+pub(super) fn folder_of(address: &str) -> &str {
     let path = address.trim_end_matches('/').trim_end_matches("/.git");
     let last = path.rsplit(['/', ':']).next().unwrap_or(path);
     last.trim_end_matches(".git")

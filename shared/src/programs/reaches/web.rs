@@ -237,7 +237,10 @@ pub(in crate::programs) fn of(name: &str, call: &Call) -> Option<Reaches> {
     };
     let mut places: Vec<Place> = Vec::new();
     let (mut sends, mut data, mut is_get) = (Sends::Nothing, false, false);
-    let address = |text: &str| Some((of_https(text).filter(|_| is_one(text))?, is_question(text)));
+    let address = |text: &str| {
+        let sends = if is_question(text) { Sends::Nothing } else { Sends::Words };
+        Some((of_https(text).filter(|_| is_one(text))?, sends))
+    };
     for word in words(call, name)? {
         match word {
             Word::Letters(letters) => {
@@ -258,9 +261,9 @@ pub(in crate::programs) fn of(name: &str, call: &Call) -> Option<Reaches> {
                 let value = value.exact()?;
                 match option.as_str() {
                     "url" if name == "curl" => {
-                        let (place, asks) = address(value)?;
+                        let (place, more) = address(value)?;
                         places.push(place);
-                        sends = sends.max(if asks { Sends::Nothing } else { Sends::Words });
+                        sends = sends.max(more);
                     }
                     option if asks.values.contains(&option) => stays(option, value).then_some(())?,
                     // In the address, by `-G`.
@@ -273,9 +276,9 @@ pub(in crate::programs) fn of(name: &str, call: &Call) -> Option<Reaches> {
                 }
             }
             Word::Operand { arg, may_be_value: false } => {
-                let (place, asks) = address(arg.exact()?)?;
+                let (place, more) = address(arg.exact()?)?;
                 places.push(place);
-                sends = sends.max(if asks { Sends::Nothing } else { Sends::Words });
+                sends = sends.max(more);
             }
             Word::Operand { .. } | Word::Unclear => return None,
         }
