@@ -67,6 +67,13 @@ impl Verdict {
         matches!(self.standing, Standing::Caged | Standing::Egress)
     }
 
+    /// The same where it was to be held to its hosts, and there is no room for that: then it does not run at all.
+    pub fn without_room(self) -> Self {
+        let reason =
+            "too many commands of this workspace that go out were allowed and have not run; run it again in a minute";
+        Self { standing: Standing::Final, let_through: false, ..deny(reason.to_owned(), self.by, self.rule) }
+    }
+
     /// The answer that goes out.
     pub fn released(&self) -> Answer {
         if self.let_through { Answer::Allow } else { self.answer }
@@ -657,6 +664,19 @@ mod tests {
         match steps {
             [Step::Record(verdict, _)] => verdict,
             other => panic!("no record: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_has_no_room_is_denied_in_whatever_way_it_was_to_run() {
+        let by = || By::Policy;
+        let (allowed, denied) = (allow("fine".to_owned(), by(), "x"), deny("reads".to_owned(), by(), "x"));
+        let outward = Verdict { standing: Standing::Egress, ..denied.clone() };
+        let let_through = Verdict { let_through: true, ..denied };
+        for verdict in [allowed, outward, let_through] {
+            let lost = verdict.without_room();
+            assert_eq!((lost.released(), lost.is_caged(), lost.by.clone()), (Answer::Deny, false, by()), "{lost:?}");
+            assert!(lost.reason.contains("have not run"), "{lost:?}");
         }
     }
 

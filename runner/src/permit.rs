@@ -8,7 +8,7 @@ use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::plugins::{self, Call};
 use bashgate_hook::gate::{self, Bound, Finished, HookDecision, LetThroughBy, Look, Question, egress};
-use bashgate_shared::classify::{Argv, CommandClass, Surroundings, classify, paths, secrets};
+use bashgate_shared::classify::{Argv, Classification, CommandClass, Surroundings, classify, paths, secrets};
 use bashgate_shared::command::{CommandError, CommandLine, Digest};
 use bashgate_shared::programs;
 use bashgate_shared::programs::reaches::Reaches;
@@ -19,8 +19,7 @@ use bashgate_shared::variables;
 use crate::bound::{Allowed, Hold};
 use crate::egress::Way;
 use crate::gate::Gate;
-use crate::presets::{Preset, ShellProgram};
-use crate::run::Internet;
+use crate::presets::{Internet, Preset, ShellProgram};
 use crate::user::RunAs;
 use crate::{policy, sandbox};
 
@@ -226,8 +225,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     let _home = ask.at_its_home();
     let command = parse(text)?;
     let shell = shell_of(ask.preset);
-    let protected = ask.gate.config.as_ref().map(Config::protected).unwrap_or_default();
-    let around = Surroundings { shell, cwd: ask.cwd.to_str().map(str::to_owned), protected, programs: None };
+    let around = around(shell, ask.gate.config.as_ref(), ask.cwd);
     let setup = ShellSetup { reads_startup_files: false, trusted: &[] };
     let found = classify(&command, &around);
     let refused = policy::check(&ask.preset.rules, &command, shell, &found, &ask.cwd.to_string_lossy());
@@ -342,7 +340,8 @@ fn put(
     let is_same_at_owners = || {
         home_of_owner(ask.workspace).is_none_or(|home| {
             let _home = OtherHome::of_commands(&home);
-            subject(command, config, ask.cwd).is_some()
+            let found = classify(command, &around(Shell::Bash, Some(config), ask.cwd));
+            subject(command, &found, config, ask.cwd).is_some()
         })
     };
     let question = Question {
@@ -405,13 +404,7 @@ pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) 
         let why = "a script needs a person's approval".to_owned();
         return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
     };
-    let around = Surroundings {
-        shell: Shell::Bash,
-        cwd: ask.cwd.to_str().map(str::to_owned),
-        protected: config.protected(),
-        programs: None,
-    };
-    let found = classify(&command, &around);
+    let found = classify(&command, &around(Shell::Bash, Some(config), ask.cwd));
     let refused = policy::check(&ask.preset.rules, &command, Shell::Bash, &found, &ask.cwd.to_string_lossy());
     let Put { by, bound, .. } =
         put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })?;
@@ -430,9 +423,7 @@ pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) 
 pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) -> Result<Permit, Denied> {
     let command = parse(text)?;
     let shell = shell_of(preset);
-    let protected = config.map(Config::protected).unwrap_or_default();
-    let around = Surroundings { shell, cwd: cwd.to_str().map(str::to_owned), protected, programs: None };
-    let found = classify(&command, &around);
+    let found = classify(&command, &around(shell, config, cwd));
     policy::check(&preset.rules, &command, shell, &found, &cwd.to_string_lossy()).map_err(Denied::Preset)?;
     if let Some(part) = found.effects.tampering.first() {
         return Err(Denied::Gate(format!("it touches the gate itself ({part})")));
@@ -463,13 +454,14 @@ pub fn way_out_of(
 ) -> Result<Way, String> {
     const OTHER: &str = "what it would start is not what it was when it was decided";
     // Somebody may have changed what the hook has looked at.
-    let (own, brings_files) = subject(command, config, cwd).ok_or(OTHER)?;
+    let found = classify(command, &around(Shell::Bash, Some(config), cwd));
+    let own = subject(command, &found, config, cwd).ok_or(OTHER)?;
     if let Some(home) = home_of_owner(workspace) {
         let _home = OtherHome::of_commands(&home);
-        subject(command, config, cwd).filter(|(there, _)| *there == own).ok_or(OTHER)?;
+        subject(command, &found, config, cwd).filter(|there| *there == own).ok_or(OTHER)?;
     }
     let mut way = Way::of(&config.egress, answer, own)?;
-    way.brings_files = brings_files;
+    way.brings_files = found.reaches.as_ref().is_some_and(Reaches::brings_files);
     Ok(way)
 }
 
@@ -479,16 +471,17 @@ fn home_of_owner(workspace: &Path) -> Option<PathBuf> {
     owner.account().map(|(_, home)| PathBuf::from(home))
 }
 
-/// What a command with a way out is when it runs, by the hook's own look, once more, and whether files come in by it; `None` where something
-/// has it do more than its text says.
-fn subject(command: &CommandLine, config: &Config, cwd: &Path) -> Option<(Digest, bool)> {
-    let cwd_text = cwd.to_str().map(str::to_owned);
-    let around = Surroundings { shell: Shell::Bash, cwd: cwd_text, protected: config.protected(), programs: None };
+/// What a command with a way out is when it runs, by the hook's own look, once more; `None` where something has it do more than its text says.
+fn subject(command: &CommandLine, found: &Classification, config: &Config, cwd: &Path) -> Option<Digest> {
     // The runner's shell reads no start-up files.
     let setup = ShellSetup { reads_startup_files: false, trusted: &config.trusted_startup };
-    let found = classify(command, &around);
-    let brings_files = found.reaches.as_ref().is_some_and(Reaches::brings_files);
-    Some((egress::subject(command, &found, cwd, config, setup)?, brings_files))
+    egress::subject(command, found, cwd, config, setup)
+}
+
+/// What a command is read by.
+fn around(shell: Shell, config: Option<&Config>, cwd: &Path) -> Surroundings {
+    let protected = config.map(Config::protected).unwrap_or_default();
+    Surroundings { shell, cwd: cwd.to_str().map(str::to_owned), protected, programs: None }
 }
 
 fn parse(text: &str) -> Result<CommandLine, Denied> {

@@ -28,6 +28,7 @@ use crate::job::{Jobs, Log};
 use crate::outcome::{Ending, Outcome, RunError, Sandboxed};
 use crate::output::{Capture, Echo, Limit, Text};
 use crate::permit::{Permit, Reach};
+pub use crate::presets::Internet;
 use crate::presets::{Access, Machine, NetworkAccess, Preset, Presets, ShellProgram, Streams, Tmp, UnixSockets};
 use crate::registry::{Registry, Stop};
 use crate::sandbox::cgroup::Groups;
@@ -64,15 +65,6 @@ pub enum Time {
     Seconds(u64),
     /// What the preset gives jobs in the background.
     Background,
-}
-
-/// Whether the caller asks for network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Internet {
-    /// It does.
-    Requested,
-    /// It does not.
-    NotRequested,
 }
 
 /// How a permitted command is to be run.

@@ -1115,9 +1115,11 @@ pub struct PreviousSignature {
 mod tests {
     use super::*;
 
+    const ID: &str = "2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b";
+
     #[test]
     fn a_remote_lies_at_a_name() {
-        let id = RequestId::parse("2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b").unwrap();
+        let id = RequestId::parse(ID).unwrap();
         let parsed = |host: &str, port: u16| {
             let remote =
                 serde_json::json!({"folder": ".", "remote": "origin", "hosts": [{"host": host, "port": port}]});
@@ -1142,8 +1144,6 @@ mod tests {
         }
         assert!(parsed("git.example.org", 0).is_err());
     }
-
-    const ID: &str = "2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b";
 
     fn parse(json: &str) -> Result<Request, RequestError> {
         parse_request(json.as_bytes(), &RequestId::parse(ID).unwrap())

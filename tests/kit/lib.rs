@@ -11,7 +11,7 @@ mod site;
 pub use corpora::{commands_of, corpora, corpus_files, lines_of, rows_of};
 pub use dice::Dice;
 pub use model::{Fault, Model};
-pub use site::{Host, Output, Site, bin, built, hook, repository, runner};
+pub use site::{Host, Killed, Output, Site, bin, built, hook, repository, runner};
 
 use std::time::{Duration, Instant};
 

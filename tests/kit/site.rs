@@ -115,6 +115,16 @@ impl Output {
     }
 }
 
+/// A process that ends with what holds it.
+pub struct Killed(pub Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A running `bashgate serve`.
 pub struct Host {
     /// The process.

@@ -3,11 +3,10 @@
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 
-use bashgate_tests::{Host, Output, repository, until};
+use bashgate_tests::{Host, Killed, Output, repository, until};
 use serde_json::{Value, json};
 
 use super::agents::{Agent, Kind};
-use super::egress_reads::Killed;
 
 /// An address of the host's loopback that nobody has, for a model.
 pub(super) fn free_address() -> String {

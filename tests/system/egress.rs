@@ -4,12 +4,12 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use bashgate_tests::{Output, Site, bin, until};
+use bashgate_tests::{Killed, Output, Site, bin, until};
 use serde_json::Value;
 
 /// A server over plain HTTP on the host's loopback, which keeps what it was asked and answers with as much as its path says.
@@ -517,15 +517,6 @@ try:
 except (ConnectionError, socket.timeout): heard = b""
 print(heard)
 "#;
-
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// Real git, over the proxy alone.
 #[test]

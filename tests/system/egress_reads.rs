@@ -4,10 +4,10 @@
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use bashgate_shared::shell::quoted;
-use bashgate_tests::{Host, Output, Site, until};
+use bashgate_tests::{Host, Killed, Output, Site, until};
 use serde_json::{Value, json};
 
 use crate::runner::cage::podman;
@@ -45,16 +45,6 @@ struct Outside {
     port: u16,
     _server: Killed,
     _host: Host,
-}
-
-/// A process that ends with what holds it.
-pub(super) struct Killed(pub(super) Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 pub(super) fn run(command: &mut Command) {

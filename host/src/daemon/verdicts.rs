@@ -332,27 +332,22 @@ impl Core {
             .get(&open.workspace)
             .map_or((0, open.taint_before), |known| (known.seen.epoch, known.seen.taint));
         let ends = self.given(open, &verdict);
-        // It was to be held to its hosts, and there is no room for that: then it does not run at all.
-        let is_lost = ends.is_empty() && !open.case.egress(&verdict).is_empty();
-        let reason = if is_lost {
+        let verdict = if ends.is_empty() && !open.case.egress(&verdict).is_empty() {
             tracing::warn!(workspace = %open.workspace, "too many answers wait for their runs; one more is a denial");
-            "too many commands of this workspace that go out were allowed and have not run; run it again in a minute"
-                .to_owned()
-        } else if verdict.let_through {
-            let_through(&verdict.reason)
+            verdict.without_room()
         } else {
-            verdict.reason.clone()
+            verdict
         };
         let unsigned = Unsigned {
-            decision: if is_lost { Answer::Deny } else { verdict.released() },
-            reason,
+            decision: verdict.released(),
+            reason: if verdict.let_through { let_through(&verdict.reason) } else { verdict.reason.clone() },
             request_id: open.request_id.clone(),
             workspace: open.workspace.clone(),
             request: Some(open.digest),
             decided_by: verdict.by.to_string(),
             taint_epoch: epoch,
             valid_for_ms: open.valid_for_ms(),
-            cage: verdict.is_caged() && !is_lost,
+            cage: verdict.is_caged(),
             egress: ends,
             asked_key: open.check.key_id.clone(),
         };
@@ -361,7 +356,6 @@ impl Core {
         }
         let Some(open) = self.cases.get(id) else { return };
         if verdict.is_caged()
-            && !is_lost
             && let (Some(call), Some(form)) = (&open.check.tool_use_id, form_of(open, &unsigned.egress))
             && let Some(known) = self.workspaces.get_mut(&open.workspace)
         {
@@ -373,10 +367,10 @@ impl Core {
             workspace: open.workspace.to_string(),
             what: open.check.command.text().to_owned(),
             class: Some(open.case.classification().class),
-            answer: if is_lost { Answer::Deny } else { verdict.answer },
+            answer: verdict.answer,
             let_through: verdict.let_through,
             by: verdict.by,
-            reason: if is_lost { unsigned.reason.clone() } else { verdict.reason },
+            reason: verdict.reason,
             taint,
             took: open.since.elapsed(),
         };

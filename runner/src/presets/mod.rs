@@ -10,7 +10,6 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::output::{Binary, Control, Shape};
-use crate::run::Internet;
 use crate::sandbox::{BackendName, Guarantee};
 
 const BUILT_IN: [(&str, &str); 7] = [
@@ -204,6 +203,15 @@ pub enum NetworkAccess {
     Requested,
     /// When the gate allowed the command.
     Always,
+}
+
+/// Whether the caller asks for network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Internet {
+    /// It does.
+    Requested,
+    /// It does not.
+    NotRequested,
 }
 
 impl NetworkAccess {

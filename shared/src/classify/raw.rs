@@ -165,6 +165,8 @@ pub fn may_break_off(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn what_may_break_off_is_known() {
         for text in [
@@ -178,7 +180,7 @@ mod tests {
             "${x:0:-1}",
             "${!x}",
         ] {
-            assert!(super::may_break_off(text), "{text}");
+            assert!(may_break_off(text), "{text}");
         }
         for text in [
             "${x[@]}",
@@ -191,11 +193,9 @@ mod tests {
             "echo a ( b",
             "echo ${x}?",
         ] {
-            assert!(!super::may_break_off(text), "{text}");
+            assert!(!may_break_off(text), "{text}");
         }
     }
-
-    use super::*;
 
     #[test]
     fn what_was_not_read_does_what_it_mentions() {

@@ -237,9 +237,9 @@ pub(in crate::programs) fn of(name: &str, call: &Call) -> Option<Reaches> {
     };
     let mut places: Vec<Place> = Vec::new();
     let (mut sends, mut data, mut is_get) = (Sends::Nothing, false, false);
-    let address = |text: &str| {
-        let sends = if is_question(text) { Sends::Nothing } else { Sends::Words };
-        Some((of_https(text).filter(|_| is_one(text))?, sends))
+    let mut address = |text: &str| {
+        places.push(of_https(text).filter(|_| is_one(text))?);
+        Some(if is_question(text) { Sends::Nothing } else { Sends::Words })
     };
     for word in words(call, name)? {
         match word {
@@ -260,11 +260,7 @@ pub(in crate::programs) fn of(name: &str, call: &Call) -> Option<Reaches> {
             Word::Value(option, value) => {
                 let value = value.exact()?;
                 match option.as_str() {
-                    "url" if name == "curl" => {
-                        let (place, more) = address(value)?;
-                        places.push(place);
-                        sends = sends.max(more);
-                    }
+                    "url" if name == "curl" => sends = sends.max(address(value)?),
                     option if asks.values.contains(&option) => stays(option, value).then_some(())?,
                     // In the address, by `-G`.
                     "d" | "data" | "data-urlencode"
@@ -275,11 +271,7 @@ pub(in crate::programs) fn of(name: &str, call: &Call) -> Option<Reaches> {
                     option => sends = sends.max(asks.sent(option)?.of(value)?),
                 }
             }
-            Word::Operand { arg, may_be_value: false } => {
-                let (place, more) = address(arg.exact()?)?;
-                places.push(place);
-                sends = sends.max(more);
-            }
+            Word::Operand { arg, may_be_value: false } => sends = sends.max(address(arg.exact()?)?),
             Word::Operand { .. } | Word::Unclear => return None,
         }
     }
