@@ -174,8 +174,6 @@ pub struct Way {
     held: std::os::unix::net::UnixStream,
     /// What the host says of it.
     pub given: Given,
-    /// Files come in by the command.
-    pub brings_files: bool,
 }
 
 /// The host's word on an answer.
@@ -215,7 +213,7 @@ impl Way {
         let given: Given = serde_json::from_slice(&line).map_err(|error| failed(error.into()))?;
         match given.refused {
             Some(why) => Err(why),
-            None => Ok(Self { socket, answer, held, given, brings_files: false }),
+            None => Ok(Self { socket, answer, held, given }),
         }
     }
 

@@ -38,7 +38,20 @@ pub struct Permit {
     /// Its home folder, where that is another one than the asker's.
     home: Option<PathBuf>,
     /// What the host has given it, in place of any network.
-    way_out: Option<Way>,
+    way_out: Option<WayOut>,
+}
+
+/// A way out, with what it was given for.
+#[derive(Debug)]
+pub struct WayOut {
+    way: Way,
+    /// What the command was when the answer was presented: see [`EgressWire::subject`](bashgate_shared::protocol::EgressWire::subject).
+    subject: Digest,
+    config: Config,
+    cwd: PathBuf,
+    workspace: PathBuf,
+    /// What it does is up to files that others could write: settings, what comes in, what it sends, and what links there lead to.
+    rests_on_folder: bool,
 }
 
 /// How far a permit reaches.
@@ -74,18 +87,23 @@ impl Permit {
 
     /// The same, with the way out that the host has given it. It then has no other network.
     #[must_use]
-    pub fn with_way_out(self, way_out: Option<Way>) -> Self {
+    pub fn with_way_out(self, way_out: Option<WayOut>) -> Self {
         Self { way_out, ..self }
     }
 
     /// What it has in place of any network.
-    pub const fn way_out(&self) -> Option<&Way> {
-        self.way_out.as_ref()
+    pub fn way_out(&self) -> Option<&Way> {
+        self.way_out.as_ref().map(|out| &out.way)
+    }
+
+    /// True where it has a way out and is to have its folder to itself: what others write there meanwhile could make it do something else.
+    pub fn is_to_be_alone(&self) -> bool {
+        self.way_out.as_ref().is_some_and(|out| out.rests_on_folder)
     }
 
     /// The command's text, and what its way out refused. The permit is used up, and with it the way out.
     pub fn used_up(self) -> (String, Vec<String>) {
-        (self.command.text().to_owned(), self.way_out.map(|way| way.refusals()).unwrap_or_default())
+        (self.command.text().to_owned(), self.way_out.map(|out| out.way.refusals()).unwrap_or_default())
     }
 
     /// What must be said aloud before it runs: nobody checked it.
@@ -117,7 +135,12 @@ impl Permit {
     /// What of that is another one by now.
     pub fn changed(&self) -> Option<String> {
         let _home = self.home.as_deref().map(OtherHome::of_commands);
-        self.bound.as_ref()?.changed()
+        let of_way = || {
+            let WayOut { subject, config, cwd, workspace, .. } = self.way_out.as_ref()?;
+            let (now, _) = subject_of(&self.command, config, (cwd, workspace)).unzip();
+            (now.as_ref() != Some(subject)).then(|| "what its way out was given for".to_owned())
+        };
+        self.bound.as_ref().and_then(|bound| bound.changed()).or_else(of_way)
     }
 }
 
@@ -324,7 +347,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
 struct Put {
     by: LetThroughBy,
     bound: Option<Box<Bound>>,
-    way_out: Option<Way>,
+    way_out: Option<WayOut>,
 }
 
 /// Puts the question. What the preset refuses is put, too, so that the attempt is on record.
@@ -450,19 +473,36 @@ pub fn way_out_of(
     answer: RequestId,
     command: &CommandLine,
     config: &Config,
-    (cwd, workspace): (&Path, &Path),
-) -> Result<Way, String> {
-    const OTHER: &str = "what it would start is not what it was when it was decided";
+    places: (&Path, &Path),
+) -> Result<WayOut, String> {
     // Somebody may have changed what the hook has looked at.
+    let (subject, rests_on_folder) =
+        subject_of(command, config, places).ok_or("what it would start is not what it was when it was decided")?;
+    let way = Way::of(&config.egress, answer, subject)?;
+    let (cwd, workspace) = (places.0.to_owned(), places.1.to_owned());
+    Ok(WayOut { way, subject, config: config.clone(), cwd, workspace, rests_on_folder })
+}
+
+/// What a command with a way out is, wherever it may run: for the asker's home folder and for the owner's. And whether that is up to files.
+fn subject_of(command: &CommandLine, config: &Config, (cwd, workspace): (&Path, &Path)) -> Option<(Digest, bool)> {
     let found = classify(command, &around(Shell::Bash, Some(config), cwd));
-    let own = subject(command, &found, config, cwd).ok_or(OTHER)?;
+    let own = subject(command, &found, config, cwd)?;
     if let Some(home) = home_of_owner(workspace) {
         let _home = OtherHome::of_commands(&home);
-        subject(command, &found, config, cwd).filter(|there| *there == own).ok_or(OTHER)?;
+        subject(command, &found, config, cwd).filter(|there| *there == own)?;
     }
-    let mut way = Way::of(&config.egress, answer, own)?;
-    way.brings_files = found.reaches.as_ref().is_some_and(Reaches::brings_files);
-    Ok(way)
+    Some((own, rests_on_folder(&found)))
+}
+
+/// False where a command with a way out does the same whatever lies in its folder: it goes by no settings, opens nothing and signs in nowhere.
+fn rests_on_folder(found: &Classification) -> bool {
+    let effects = &found.effects;
+    let goes_by_files = |name: &String| {
+        programs::is_git(name)
+            || programs::row(name).is_none_or(|row| !row.signs_in.is_empty() || !row.steered_by.is_empty())
+    };
+    let brings = found.reaches.as_ref().is_none_or(Reaches::brings_files);
+    brings || !effects.reads.is_empty() || effects.reads_unknown || effects.programs.iter().any(goes_by_files)
 }
 
 /// The home folder of whoever root works for there; whoever has no account keeps the caller's.

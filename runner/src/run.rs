@@ -458,9 +458,9 @@ fn ground(permit: &Permit, spec: &RunSpec, internet: bool) -> Ground {
         Tmp::Named => ground.writes.extend(Lent::named_in(permit.command().text())),
         Tmp::Shared => ground.writes.extend(TEMPORARY.map(PathBuf::from)),
     }
-    // While files come in over the network, nobody else writes there: git goes by settings that another run could make meanwhile in a
-    // repository that is younger than that run.
-    if permit.way_out().is_some_and(|way| way.brings_files) && filesystem.workspace == Access::Write {
+    // Nobody else writes there while it goes by what lies there: git and gh take their settings from a repository, and from another one as
+    // soon as somebody makes one; and what it signs in with is what a link may lead to.
+    if permit.is_to_be_alone() && filesystem.workspace == Access::Write {
         ground.rests.extend(ground.writes.iter().cloned().map(Rest::Whole));
     }
     // Nobody else may write where a run rests on something that was asked about, has a network, and is waited for.

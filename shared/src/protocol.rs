@@ -301,6 +301,9 @@ pub struct EgressWire {
     /// Where the remotes lie that its text names. At most [`MAX_REMOTES`].
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "object::list")]
     pub remotes: Vec<RemoteWire>,
+    /// SHA-256, in hexadecimal digits, of what the files hold that it reads and may send; empty where it reads none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub files: String,
 }
 
 /// A remote of a repository.
@@ -336,9 +339,11 @@ pub const MAX_REMOTES: usize = 16;
 pub const MAX_ENDS: usize = 16;
 
 impl EgressWire {
-    /// What an answer with a way out is about: the command, where it runs, and what its remotes are. The run says the same of itself.
-    pub fn subject(command: &str, folder: &str, remotes: &[RemoteWire]) -> Digest {
-        Digest::of(serde_json::to_string(&(command, folder, remotes)).unwrap_or_default().as_bytes())
+    /// What an answer with a way out is about: the command, where it runs, what its remotes are and what it would send. The run says the
+    /// same of itself.
+    pub fn subject(&self, command: &str) -> Digest {
+        let Self { folder, remotes, files, .. } = self;
+        Digest::of(serde_json::to_string(&(command, folder, remotes, files)).unwrap_or_default().as_bytes())
     }
 
     /// What the container calls a host and is none: it names them, and an address that it names would be reached unlooked.
@@ -357,6 +362,7 @@ impl EgressWire {
                 && remote.repositories.iter().all(|name| name.len() <= MAX_LABEL_BYTES)
         };
         self.form.len() <= 64
+            && self.files.len() <= 64
             && self.folder.len() <= 4096
             && self.remotes.len() <= MAX_REMOTES
             && self.remotes.iter().all(fits)

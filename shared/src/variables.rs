@@ -437,6 +437,8 @@ pub fn steers_client(name: &str) -> bool {
         "FTP_PROXY",
         "ftp_proxy",
         "SSLKEYLOGFILE",
+        // gh says it to the service.
+        "TZ",
     ];
     let is_of_people = ["GIT_AUTHOR_", "GIT_COMMITTER_"].iter().any(|start| name.starts_with(start));
     STARTS.iter().any(|start| name.starts_with(start)) && !is_of_people && !names_certificates(name)

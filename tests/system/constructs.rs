@@ -176,6 +176,9 @@ fn redirections_and_here_documents() {
             ("cat <<E\nx", Host, "without its end"),
             ("cat <<-'E'\n\tx\n\tE\n", Local, LOCAL),
             ("echo \"$(cat <<'E'\nx\nE\n)\"; ls", Local, LOCAL),
+            // Where `cat` cannot start nothing stands there.
+            ("eval \"$(cat <<'E'\necho\nE\n) . ./x\"", Host, "a file whose content is not read here"),
+            ("echo x > \"$(cat <<'E'\nd\nE\n)/etc/x\"", Host, "outside of the working directory"),
             ("echo $(cat <<'E' | sort\nx\nE\n)", Local, LOCAL),
             ("echo $(cat <<'E' && ls\nx\nE\n)", Host, "behind a here-document"),
             ("echo $(while read -r l; do ls; done <<'E'\nx\nE\n)", Local, LOCAL),

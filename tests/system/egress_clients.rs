@@ -487,6 +487,13 @@ fn what_runs_is_what_was_decided() {
         assert!(output.code != Some(0) && output.stderr.contains("runs without network"), "{why}: {output:?}");
         assert_eq!(world.at_forge("late"), "", "{why}");
     };
+    // What was shown is what is sent.
+    fs::write(work.join("notes"), "shown").unwrap();
+    let (form, card) = world.approved(&format!("curl -sS -T notes https://{FORGE}/up"), &[]);
+    assert!(card.contains("notes"), "{card}");
+    fs::write(work.join("notes"), "another").unwrap();
+    fails(&form, "another file");
+    assert!(!fs::read_to_string(world.outside("log")).unwrap_or_default().contains("PUT"));
     let (form, _) = world.approved("git -C own push origin HEAD:late", &[]);
     fs::write(&config, text.replace("r.git", "other.git")).unwrap();
     fails(&form, "another address");

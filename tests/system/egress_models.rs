@@ -330,6 +330,22 @@ fn what_would_have_the_service_go_elsewhere_does_not_go_there() {
             "openai/v1/responses",
             json!({"model": "m", "input": [{"content": [{"type": "input_file", "file_data": "https://e"}]}]}),
         ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"content": [{"type": "input_file", "file_id": "https://e"}]}]}),
+        ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"content": [{"type": "input_image", "image_url": "data:image/svg+xml,<svg/>"}]}]}),
+        ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"content": [{"type": "video", "video": "HTTPS://e/x.mp4"}]}]}),
+        ),
+        (
+            "openai/v1/responses",
+            json!({"model": "m", "input": [{"content": [{"type": "input_file", "file_data": "data:audio/x-mpegurl;base64,I0VY"}]}]}),
+        ),
         ("openai/v1/responses", json!({"model": "m", "input": [{"\u{17f}ource": 1}]})),
         (
             "openai/v1/chat/completions",

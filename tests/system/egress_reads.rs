@@ -375,6 +375,37 @@ fn what_brings_files_waits_until_nobody_else_writes_there() {
     assert!(outside.site.work().join("mine/file").exists());
 }
 
+/// So does what goes by git's settings, or signs in: another run could make them meanwhile. Behind the wait everything is looked at again.
+#[test]
+fn what_goes_by_settings_waits_and_is_looked_at_again_when_it_has_its_turn() {
+    let outside = Outside::new();
+    let (port, work) = (outside.port, outside.site.work());
+    let clone = outside.outward(&format!("git clone -q https://{FORGE}:{port}/r.git mine"));
+    outside.agent(&clone).expect(0);
+    fs::write(work.join("evil.sh"), "#!/bin/sh\ntouch \"$PWD/../canary\"; cat\n").unwrap();
+    fs::set_permissions(work.join("evil.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let (runner, hook) = (bashgate_tests::bin("bashgate-run"), outside.site.hook_toml());
+    let beside = |run: &str| format!("{} exec --cage --config {} -- '{run}'", runner.display(), hook.display());
+    // Nobody was asked about either; what the other one makes in the repository meanwhile is gone when this one begins.
+    let makes = "sleep 2; cd mine; cp -r .git ../t; git config -f ../t/config filter.x.clean ../evil.sh; echo \"* filter=x\" > .gitattributes; \
+                 touch file; echo \"$PWD/../t\" > .git/commondir; sleep 2; touch ../over";
+    let asks = "git -C mine ls-remote -q origin main >/dev/null; git -C mine status -s";
+    let view = outside.outward(asks);
+    let output = outside.agent(&format!("{} & sleep 1; {view}; [ -e over ] && echo waited; wait", beside(makes)));
+    assert!(output.stdout.contains("waited"), "{output:?}");
+    assert!(!work.join("canary").exists(), "{output:?}");
+    for left in ["over", "t", "mine/.gitattributes", "mine/.git/commondir"] {
+        run(Command::new("rm").args(["-rf", left]).current_dir(&work));
+    }
+    // Another one than a run of ours changes them while it waits.
+    let view = outside.outward(asks);
+    let changes = "sleep 1; echo \"* filter=x\" > mine/.gitattributes; touch mine/file; git -C mine config filter.x.clean ../evil.sh";
+    let output =
+        outside.agent(&format!("{} & sleep 1; ({changes}) & {view}; echo \"code $?\"; wait", beside("sleep 4")));
+    assert!(output.stderr.contains("what its way out was given for was changed"), "{output:?}");
+    assert!(!output.stdout.contains("code 0") && !work.join("canary").exists(), "{output:?}");
+}
+
 /// Root works for whoever the folder belongs to, in that one's home folder: what lies there counts.
 #[test]
 fn what_lies_in_the_home_of_the_folders_owner_counts() {

@@ -16,6 +16,7 @@ use bashgate_shared::protocol::{EgressWire, HostWire, MAX_ENDS, MAX_REMOTES, Rem
 use super::cage::named;
 use super::conditions::{self, ShellSetup};
 use super::config::Config;
+use super::evidence;
 use super::git;
 
 /// A command as it would run with egress, and what the host is told of that.
@@ -36,14 +37,14 @@ pub fn form(command: &CommandLine, config: &Config, answer: &RequestId) -> Optio
 /// says. The caller has looked whether the asker can run that text at all.
 pub fn of(
     form: String,
+    command: &CommandLine,
     found: &Classification,
     cwd: &Path,
     config: &Config,
     setup: ShellSetup<'_>,
 ) -> Option<WithEgress> {
     config.egress.join(mailbox::EGRESS_SOCKET).symlink_metadata().ok()?;
-    let remotes = remotes_of(starting_nothing(found, cwd, config, setup)?, cwd)?;
-    let wire = EgressWire { form: Digest::of(form.as_bytes()).hex(), folder: real(cwd)?, remotes };
+    let wire = wire(&form, command, found, cwd, config, setup)?;
     (wire.remotes.len() <= MAX_REMOTES).then_some(WithEgress { form, wire })
 }
 
@@ -60,8 +61,34 @@ pub fn subject(
     config: &Config,
     setup: ShellSetup<'_>,
 ) -> Option<Digest> {
+    Some(wire("", command, found, cwd, config, setup)?.subject(command.text()))
+}
+
+fn wire(
+    form: &str,
+    command: &CommandLine,
+    found: &Classification,
+    cwd: &Path,
+    config: &Config,
+    setup: ShellSetup<'_>,
+) -> Option<EgressWire> {
     let remotes = remotes_of(starting_nothing(found, cwd, config, setup)?, cwd)?;
-    Some(EgressWire::subject(command.text(), &real(cwd)?, &remotes))
+    let files = files(command, found, cwd);
+    Some(EgressWire { form: Digest::of(form.as_bytes()).hex(), folder: real(cwd)?, remotes, files })
+}
+
+/// The digest of what it would send of files, see [`EgressWire::files`]. Commits are those that are there when it runs: of them a card says no
+/// more than where they go.
+fn files(command: &CommandLine, found: &Classification, cwd: &Path) -> String {
+    // Start-up files are the shell's, and the shell that runs it reads none.
+    let setup = ShellSetup { reads_startup_files: false, trusted: &[] };
+    let subject = evidence::Subject::new(command.text(), found, cwd, setup);
+    let mut sent = evidence::of(&subject);
+    sent.retain(|file| found.effects.reads.iter().any(|path| file.is_of(path)));
+    if sent.is_empty() {
+        return String::new();
+    }
+    Digest::of(serde_json::to_string(&sent).unwrap_or_default().as_bytes()).hex()
 }
 
 /// Where the remotes lie that it names, and for what is written which repositories those are.

@@ -324,7 +324,8 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         Some(_) => egress::form(command, config, &id),
         None => question.keeps_to_hosts.then(|| command.text().to_owned()),
     };
-    let outward = instead.filter(|_| is_plain).and_then(|form| egress::of(form, &look.found, cwd, config, setup));
+    let outward =
+        instead.filter(|_| is_plain).and_then(|form| egress::of(form, command, &look.found, cwd, config, setup));
     let Look { found, findings } = look;
     let doubt = findings.unproven.first().or(findings.unlooked.first()).or(findings.secrets.first());
     // Of a Safe command the reason is what it shows.

@@ -7,7 +7,7 @@ use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::reaches::Reaches;
 use bashgate_shared::programs::{opens_no_file, opens_nothing, row};
-use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, EgressWire, TOOL_EVENT, WorkspaceName};
+use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
 
@@ -311,7 +311,7 @@ impl Core {
         let is_shown = !brings || !opens && by_git() && found.effects.programs.iter().all(is_of_theirs);
         let programs = found.effects.programs.iter().filter(|name| is_shown && signs_in(name)).cloned().collect();
         let Some(told) = &open.check.egress else { return Vec::new() };
-        let subject = EgressWire::subject(open.check.command.text(), &told.folder, &told.remotes);
+        let subject = told.subject(open.check.command.text());
         // What is let go because it only reads is so under any taint. Whatever else was allowed was so in the taint of its decision.
         let rests = verdict.standing != Standing::Egress;
         let epoch = open.epoch.filter(|_| rests);

@@ -1,5 +1,6 @@
 //! Who may go where, and how much: the rules of one workspace's way out.
 
+use std::collections::BTreeSet;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::addresses::may_reach;
 use super::answers::{Answer, Answers};
-use super::hosts::{Entry, Host, allow};
+use super::hosts::{Entry, Host, allow, names};
 use super::model::Model;
 use super::{Closed, Settings};
 use crate::allowance::Allowance;
@@ -29,6 +30,9 @@ static ALL_LOOKUPS: Semaphore = Semaphore::const_new(64);
 const CONNECTING: Duration = Duration::from_secs(15);
 /// Most records of one workspace in a minute; of what is beyond only the number and the sum are told.
 const RECORDS_A_MINUTE: u64 = 120;
+/// Most names below those of the list that a workspace may ask for anew in an hour: whoever has one looked up tells it to whoever answers for
+/// it, and a name has room for 150 bytes.
+const NAMES_AN_HOUR: u64 = 300;
 /// Longest text of a host on record, in characters.
 const MAX_WRITTEN: usize = 300;
 
@@ -55,6 +59,11 @@ pub(super) enum Refusal {
     /// Nobody knows the name.
     #[error("{0} cannot be resolved")]
     Unresolved(Host),
+    /// Names are not there to say something with.
+    #[error(
+        "this workspace has asked for more than {NAMES_AN_HOUR} names below those of its list in an hour; the operator can list {0} itself"
+    )]
+    TooManyNames(Host),
     /// It lies where nobody outside should lead.
     #[error("{0} is at {1}, which is no public address; the operator can allow it under `egress.private`")]
     Private(Host, std::net::IpAddr),
@@ -95,6 +104,8 @@ pub(super) struct Door {
     /// What went through, and what was refused: neither crowds out the other.
     records: Arc<Mutex<[(Allowance, Beyond); 2]>>,
     lookups: Arc<Semaphore>,
+    /// Names below those of the list, and how many more may be asked for.
+    names: Arc<Mutex<(Allowance, BTreeSet<String>)>>,
     /// MiB of questions to models that have no answer yet.
     pub(super) questions: Arc<Semaphore>,
     /// Questions that are read at once.
@@ -142,6 +153,7 @@ impl Door {
             budget,
             records,
             lookups,
+            names: Arc::new(Mutex::new((hour(NAMES_AN_HOUR), BTreeSet::new()))),
             questions,
             reading,
             ends,
@@ -215,6 +227,9 @@ impl Door {
                 // Whoever lists an address has named it.
                 Host::Address(address) => vec![SocketAddr::new(*address, port)],
                 Host::Name(name) => {
+                    if !self.may_ask_for(name, names(&self.hosts, host)) {
+                        return Err(Refusal::TooManyNames(host.clone()));
+                    }
                     let found = self.looked_up(name.clone(), port).await;
                     let found = found.ok_or_else(|| Refusal::Unresolved(host.clone()))?;
                     if let Some(private) = found.iter().find(|one| !may_reach(one.ip(), &self.settings.private)) {
@@ -237,6 +252,24 @@ impl Door {
         };
         let late = |_| Err(Refusal::Unreached(host.clone(), format!("not within {} s", CONNECTING.as_secs())));
         tokio::time::timeout(CONNECTING, reach).await.unwrap_or_else(late)
+    }
+
+    /// Counts a name that the list has not got itself, and says whether it may be asked for.
+    fn may_ask_for(&self, name: &str, is_listed: bool) -> bool {
+        // Those of an answer stand in the text that was decided.
+        if is_listed || self.answer.is_some() {
+            return true;
+        }
+        let mut asked = held(&self.names);
+        let (left, known) = &mut *asked;
+        if known.contains(name) {
+            return true;
+        }
+        // Known ones are forgotten now and then, and count anew.
+        if known.len() as u64 >= 4 * NAMES_AN_HOUR {
+            known.clear();
+        }
+        left.take(1) && known.insert(name.to_owned())
     }
 
     /// What a name means. A look that nobody waits for any more goes on until it ends, and takes its place until then: whoever asks for
@@ -353,5 +386,38 @@ impl Drop for Passage {
             answer.tell(why);
         }
         self.door.tell(self.closed.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn names_below_those_of_the_list_say_little() {
+        let (events, _heard) = mpsc::unbounded_channel();
+        let settings = Settings {
+            folder: std::path::PathBuf::new(),
+            hosts: Vec::new(),
+            private: Vec::new(),
+            up_bytes_per_hour: 1 << 20,
+            down_bytes_per_hour: 1 << 20,
+            models: Vec::new(),
+        };
+        let hosts: Vec<Entry> =
+            ["*.wild.example", "one.wild.example"].map(|text| Entry::try_from(text.to_owned()).unwrap()).into();
+        let client = crate::outgoing::client_apart().unwrap();
+        let workspace = WorkspaceName::parse("w").unwrap();
+        let door = Door::new(workspace, hosts, (Arc::new(settings), 1), (events, Answers::default(), client));
+        let may = |name: &str| {
+            let host = door.host(name, 443).unwrap();
+            door.may_ask_for(name, names(&door.hosts, &host))
+        };
+        for n in 0..NAMES_AN_HOUR {
+            assert!(may(&format!("n{n}.wild.example")), "{n}");
+        }
+        assert!(!may("more.wild.example"));
+        // What was asked for already, and what the list names itself, says nothing new.
+        assert!(may("n7.wild.example") && may("one.wild.example"));
     }
 }

@@ -113,6 +113,11 @@ impl Entry {
     }
 }
 
+/// True for a host that one of these names itself, and not as one of those below it.
+pub fn names<'e>(entries: impl IntoIterator<Item = &'e Entry>, host: &Host) -> bool {
+    entries.into_iter().any(|entry| !entry.below && entry.host == *host)
+}
+
 /// True where one of these allows it.
 pub fn allow<'e>(entries: impl IntoIterator<Item = &'e Entry>, host: &Host, port: u16) -> bool {
     entries.into_iter().any(|entry| entry.allows(host, port))

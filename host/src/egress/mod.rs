@@ -7,6 +7,7 @@
 
 pub mod addresses;
 pub mod answers;
+mod client;
 mod door;
 pub mod hello;
 pub mod hosts;
@@ -182,6 +183,7 @@ fn listen(folder: &Path) -> io::Result<UnixListener> {
         _ => {}
     }
     let listener = UnixListener::bind(&made)?;
+    client::takes_none(&listener);
     std::fs::set_permissions(&made, Permissions::from_mode(0o666))?;
     std::fs::rename(&made, folder.join(EGRESS_SOCKET))?;
     Ok(listener)

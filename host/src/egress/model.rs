@@ -365,6 +365,41 @@ fn fits(pattern: &str, path: &str) -> bool {
     }
 }
 
+/// Fields that hold what is shown, in base64 or as `data:…`, or the name that the service has given it: some proxies of services take an
+/// address there, too, and fetch it.
+const HOLDS_DATA: &str = "audio data document file file_id fileid image image_file media source video";
+
+/// What may be shown inline: what a decoder reads as it is. A playlist, or a drawing, names other files.
+const SHOWN: &[&str] = &[
+    "image/png",
+    "image/jpeg",
+    "image/jpg",
+    "image/gif",
+    "image/webp",
+    "application/pdf",
+    "text/plain",
+    "audio/wav",
+    "audio/x-wav",
+    "audio/mp3",
+    "audio/mpeg",
+    "audio/mp4",
+    "audio/ogg",
+    "audio/flac",
+    "audio/aac",
+    "audio/webm",
+    "video/mp4",
+    "video/webm",
+];
+
+/// True for what is there itself. Neither base64 nor a name that a service gives has a colon.
+fn is_data(text: &str) -> bool {
+    let lower = text.trim_start().to_ascii_lowercase();
+    match lower.strip_prefix("data:") {
+        Some(rest) => SHOWN.iter().any(|kind| rest.strip_prefix(kind).is_some_and(|rest| rest.starts_with([';', ',']))),
+        None => !text.contains(':'),
+    }
+}
+
 impl Model {
     /// An error where what a model is shown lies elsewhere, so that the service fetches it. Arguments of tools are text to it.
     fn brings_nothing(&self, value: &Value, depth: usize) -> Result<(), Refused> {
@@ -395,10 +430,10 @@ impl Model {
                         if !is_found {
                             is_inline(inner)?;
                         }
-                    } else if lower == "filedata" || lower == "file_data" {
-                        let is_data =
-                            inner.as_str().is_some_and(|data| !data.contains(':') || data.starts_with("data:"));
-                        if !is_data {
+                    } else if matches!(&*lower, "filedata" | "file_data")
+                        || inner.is_string() && has(HOLDS_DATA, &lower)
+                    {
+                        if !inner.as_str().is_some_and(is_data) {
                             return Err(Refused::Elsewhere("a file that is an address"));
                         }
                     } else if lower == "tools" {
@@ -422,7 +457,7 @@ impl Model {
 
 /// An error for an address of something elsewhere, also within an object that says more of it.
 fn is_inline(value: &Value) -> Result<(), Refused> {
-    let address = |text: &str| !text.is_empty() && !text.starts_with("data:");
+    let address = |text: &str| !(text.is_empty() || text.starts_with("data:") && is_data(text));
     // What says how, in words: `high`, `image/png`. Readers of addresses pass over blanks and take a backslash for a slash.
     let is_words = |text: &str| {
         text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.+/".contains(&byte)) && !text.starts_with('/')

@@ -20,13 +20,14 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
-use tokio::net::{TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpStream, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use bashgate_shared::mailbox;
 use bashgate_shared::protocol::RequestId;
 use serde_json::json;
 
+use super::client::Client;
 use super::door::{Door, Passage, Refusal, Way};
 use super::hosts::Host;
 use super::model;
@@ -109,14 +110,14 @@ pub(super) async fn serve(listener: UnixListener, door: Arc<Door>, seats: Arc<Se
         let door = door.clone();
         tokio::spawn(async move {
             let seat = Seated { _permits: (own, seat), unread: Mutex::default() };
-            connection(stream, door, Arc::new(seat)).await;
+            connection(Client::new(stream, door.clone()), door, Arc::new(seat)).await;
         });
     }
 }
 
-async fn connection(stream: UnixStream, door: Arc<Door>, seat: Seat) {
-    let peer = stream.peer_cred().ok().map(|peer| (peer.pid().unwrap_or(0), peer.uid()));
-    let first = async |stream: &UnixStream| tokio::time::timeout(HEAD_TIME, begins(stream)).await.ok().flatten();
+async fn connection(stream: Client, door: Arc<Door>, seat: Seat) {
+    let peer = stream.peer();
+    let first = async |stream: &Client| tokio::time::timeout(HEAD_TIME, stream.begins()).await.ok().flatten();
     let (door, stream, begins) = match first(&stream).await {
         Some(mailbox::EGRESS_PRESENTS) => return presented(stream, &door, peer).await,
         Some(mailbox::EGRESS_CONNECTS) => {
@@ -133,29 +134,12 @@ async fn connection(stream: UnixStream, door: Arc<Door>, seat: Seat) {
     }
 }
 
-/// The first byte that a client says, which stays to be read.
-async fn begins(stream: &UnixStream) -> Option<u8> {
-    loop {
-        stream.readable().await.ok()?;
-        let mut first = [0; 1];
-        match rustix::net::recv(stream, &mut first, rustix::net::RecvFlags::PEEK) {
-            Ok((_, 1)) => return Some(first[0]),
-            Err(rustix::io::Errno::AGAIN) => {
-                // Readable was said too early: the runtime is told so.
-                let _ = stream.try_read(&mut []);
-                tokio::task::yield_now().await;
-            }
-            Ok(_) | Err(_) => return None,
-        }
-    }
-}
-
 /// Length of an answer's id, and of a digest in hexadecimal digits.
 const ID: usize = 36;
 const DIGEST: usize = 64;
 
 /// Exactly so many bytes behind the first one, as text.
-async fn said<const N: usize>(stream: &mut UnixStream) -> Option<String> {
+async fn said<const N: usize>(stream: &mut Client) -> Option<String> {
     let mut bytes = [0; N];
     let read = async {
         stream.read_u8().await?;
@@ -166,7 +150,7 @@ async fn said<const N: usize>(stream: &mut UnixStream) -> Option<String> {
 }
 
 /// A run asks for what goes with an answer. It has it for as long as it keeps the connection.
-async fn presented(mut stream: UnixStream, door: &Door, peer: Option<(i32, u32)>) {
+async fn presented(mut stream: Client, door: &Door, peer: Option<(i32, u32)>) {
     let Some(text) = said::<{ ID + DIGEST }>(&mut stream).await else { return };
     let Some((id, command)) = text.split_at_checked(ID) else { return };
     let given = RequestId::parse(id).ok_or("this is no answer's id");
@@ -216,13 +200,13 @@ async fn end_of(process: &OwnedFd) {
 }
 
 /// A connection of a run: the way out as its answer opens it.
-async fn of_run(mut stream: UnixStream, door: &Door, peer: Option<(i32, u32)>) -> Option<(Door, UnixStream)> {
+async fn of_run(mut stream: Client, door: &Door, peer: Option<(i32, u32)>) -> Option<(Door, Client)> {
     let id = RequestId::parse(&said::<ID>(&mut stream).await?)?;
     let answer = door.answers.of_run(&door.workspace, &id, peer?.0)?;
     Some((door.of_answer(answer), stream))
 }
 
-async fn http(stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>, seat: Seat) {
+async fn http(stream: Client, door: Arc<Door>, peer: Option<(i32, u32)>, seat: Seat) {
     let (ends, sits) = (door.clone(), seat.clone());
     let answer = service_fn(move |request: Request<Incoming>| {
         let (door, seat) = (door.clone(), seat.clone());
@@ -275,6 +259,7 @@ const fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::NotOfAnswer { .. }
         | Refusal::PlainTunnel
         | Refusal::Private(..)
+        | Refusal::TooManyNames(_)
         | Refusal::BudgetOfAnswer(_)
         | Refusal::Budget(..) => StatusCode::FORBIDDEN,
         Refusal::Unresolved(_) | Refusal::Unreached(..) => StatusCode::BAD_GATEWAY,
@@ -325,7 +310,7 @@ async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
         let Ok(upgraded) = hyper::upgrade::on(request).await else {
             return passage.because("the client went away");
         };
-        let Ok(parts) = upgraded.downcast::<TokioIo<UnixStream>>() else {
+        let Ok(parts) = upgraded.downcast::<TokioIo<Client>>() else {
             return passage.because("the client's connection is none of ours");
         };
         carry(&mut passage, parts.io.into_inner(), server, (&host, port), parts.read_buf.to_vec()).await;
@@ -335,7 +320,7 @@ async fn connect(request: Request<Incoming>, door: Arc<Door>, peer: Option<(i32,
 }
 
 /// Lets bytes through to the end, and notes what went.
-async fn carry(passage: &mut Passage, client: UnixStream, server: TcpStream, to: (&Host, u16), begun: Vec<u8>) {
+async fn carry(passage: &mut Passage, client: Client, server: TcpStream, to: (&Host, u16), begun: Vec<u8>) {
     let meter = Meter::default();
     let door = passage.door.clone();
     if let Err(cut) = tunnel::through(&door, client, server, to, begun, &meter).await {
@@ -502,7 +487,7 @@ impl AsyncWrite for Counted {
 }
 
 /// SOCKS 5 without a password, and nothing of it but to connect: neither to listen nor to send datagrams.
-async fn socks(mut stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>) {
+async fn socks(mut stream: Client, door: Arc<Door>, peer: Option<(i32, u32)>) {
     let Ok(Some((written, port))) = tokio::time::timeout(HEAD_TIME, asked_by_socks(&mut stream)).await else { return };
     let mut passage = Passage::new(door.clone(), &written, port, peer);
     match reached(&mut passage, (&written, port), true).await {
@@ -521,6 +506,7 @@ async fn socks(mut stream: UnixStream, door: Arc<Door>, peer: Option<(i32, u32)>
                 | Refusal::BudgetOfAnswer(_)
                 | Refusal::PlainTunnel
                 | Refusal::Private(..)
+                | Refusal::TooManyNames(_)
                 | Refusal::Budget(..) => 2,
             };
             let _ = stream.write_all(&answer_of_socks(code)).await;
@@ -534,7 +520,7 @@ const fn answer_of_socks(code: u8) -> [u8; 10] {
 }
 
 /// The host and the port that a client asks for; what is wrong is answered here.
-async fn asked_by_socks(stream: &mut UnixStream) -> Option<(String, u16)> {
+async fn asked_by_socks(stream: &mut Client) -> Option<(String, u16)> {
     let (mut head, mut methods) = ([0; 2], [0; 255]);
     stream.read_exact(&mut head).await.ok()?;
     let methods = methods.get_mut(..usize::from(head[1]))?;

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::{TcpStream, UnixStream, tcp, unix};
+use tokio::net::{TcpStream, tcp};
 use tokio::sync::watch;
 
+use super::client::{Client, FromClient};
 use super::door::{Door, Refusal, Way};
 use super::hello::{self, Hello};
 use super::hosts::Host;
@@ -125,7 +126,7 @@ trait Source {
     fn try_take(&self, into: &mut [u8]) -> io::Result<usize>;
 }
 
-impl Source for unix::ReadHalf<'_> {
+impl Source for FromClient<'_> {
     async fn ready(&self) -> io::Result<()> {
         self.readable().await
     }
@@ -167,8 +168,8 @@ fn judged(name: Option<String>, hides: bool, host: &Host) -> Result<(), Cut> {
     }
     let asked = name.unwrap_or_default();
     let is_host = match host {
-        // Some servers compare letter by letter.
-        Host::Name(_) => !asked.ends_with('.') && Host::parse(&asked).as_ref() == Some(host),
+        // Some servers compare letter by letter: to them another spelling is another server's name, or nobody's.
+        Host::Name(name) => asked == *name,
         // To an address no name is said.
         Host::Address(_) => asked.is_empty(),
     };
@@ -208,12 +209,7 @@ impl Again {
 
 /// The first words of a client: TLS must ask for the host that was allowed. What stands behind a hello comes apart from it, since a client
 /// knows what the server will say, and may say the next thing before that.
-async fn first_words(
-    client: &unix::ReadHalf<'_>,
-    begun: Vec<u8>,
-    host: &Host,
-    needs_tls: bool,
-) -> Result<FirstWords, Cut> {
+async fn first_words(client: &FromClient<'_>, begun: Vec<u8>, host: &Host, needs_tls: bool) -> Result<FirstWords, Cut> {
     let mut words = begun;
     let mut reads = 0;
     let hearing = async {
@@ -257,7 +253,7 @@ struct FirstWords {
 /// What a client says behind its hello is kept until the server's answer tells whether it asks for another one; then it goes on, or is
 /// judged as that. `None` where one of both goes away.
 async fn behind_hello(
-    client: &unix::ReadHalf<'_>,
+    client: &FromClient<'_>,
     mut kept: Vec<u8>,
     host: &Host,
     mut asks_again: watch::Receiver<Option<bool>>,
@@ -294,7 +290,7 @@ async fn behind_hello(
 /// Lets bytes through between a client and a host until one of them ends it. `begun` came already.
 pub(super) async fn through(
     door: &Door,
-    mut client: UnixStream,
+    mut client: Client,
     mut server: TcpStream,
     (host, port): (&Host, u16),
     begun: Vec<u8>,
@@ -383,6 +379,21 @@ pub(super) async fn through(
 mod tests {
     use super::super::hello::tests::hello;
     use super::*;
+
+    /// Letter by letter, as some servers compare: another spelling is another server there, or the one for whoever names none.
+    #[test]
+    fn a_hello_names_the_host_as_it_is_written() {
+        let host = Host::parse("Good.Example").unwrap();
+        for (name, is_fine) in [
+            ("good.example", true),
+            ("GOOD.EXAMPLE", false),
+            ("good.example.", false),
+            ("Good.example", false),
+            ("", false),
+        ] {
+            assert_eq!(judged(Some(name.to_owned()), false, &host).is_ok(), is_fine, "{name}");
+        }
+    }
 
     /// A second hello is judged like the first one, in whatever pieces it comes, and nothing of it is sent before.
     #[test]

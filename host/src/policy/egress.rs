@@ -178,7 +178,9 @@ mod tests {
             ("cd /w && gh pr view 12 -R o/r && gh pr checks 12 -R o/r", "api.github.com:443"),
             ("a=$(gh pr view 1 -q .title --json title) && gh pr view 2", "api.github.com:443"),
             ("git fetch https://github.com/o/r main", "github.com:443"),
-            ("curl \"https://github.com/$(cat <<'X'\npage\nX\n)\"", "github.com:443"),
+            ("for n in 1 2 3 4 5 6; do gh pr view $n; done", "api.github.com:443"),
+            ("gh pr list; gh issue list; gh pr view 1; gh pr view 2; gh api user", "api.github.com:443"),
+            ("curl -sO https://github.com/a; curl -sO https://github.com/b", "github.com:443"),
         ] {
             assert_eq!(of(command), Some(vec![hosts.to_owned()]), "{command}");
         }
@@ -258,6 +260,24 @@ mod tests {
             "cd \"d/$(head -c1 f)\" && curl https://github.com/x",
             "until grep -q a f; do sleep 1; done; curl https://github.com/x",
             "env --ignore-environment git fetch git@github.com:o/r",
+            // What would print a document may not start.
+            "curl \"https://github.com/$(cat <<'X'\npage\nX\n)\"; echo >\"$(cat <<'X'\nd\nX\n)/abs\"",
+            "cd \"$(cat <<'X'\nd\nX\n)\" && git fetch git@github.com:o/r",
+            // Nor whoever gets a value that is too long.
+            "X=$(grep -q a f && cat long) curl https://github.com/x",
+            // What is set, or not, by how something ends.
+            "grep -q x f && for a in 1; do :; done; curl https://github.com/$a",
+            "x=a; x=b >o1; y=a; y=b >o2; curl https://github.com/$x$y",
+            "x=a; curl -so d/x https://github.com/1 && x=b; y=a; curl -so e/x https://github.com/1 && y=b; curl https://github.com/$x$y",
+            "curl -so a/x https://github.com/1 && curl https://github.com/2; curl -so b/x https://github.com/1 && curl https://github.com/3",
+            "gh api user --jq 'error(1)' && curl https://github.com/0; gh api user --jq 'error(2)' && curl https://github.com/1",
+            // Many that may be up to files in a way that nobody thought of.
+            "grep -q x f && mkdir o1; curl https://github.com/1 >o1; curl https://github.com/2 >o2; curl https://github.com/3 >o3; curl https://github.com/4 >o4",
+            "wget -qO d1/x https://github.com/1; wget -qO d2/x https://github.com/2; wget -qO d3/x https://github.com/3; wget -qO d4/x https://github.com/4",
+            "X=$(cat f); curl https://github.com/1; curl https://github.com/2; curl https://github.com/3; curl https://github.com/4",
+            "for n in 1 2 3 4; do test -d d$n; gh pr view $n; done",
+            // gh says the zone to the service.
+            "read -r TZ <f; gh api user",
             "wget -c -O big https://github.com/x",
             "gh issue comment 1 -R o/r --body */*",
             "x=$(grep a f) && curl https://github.com/x",

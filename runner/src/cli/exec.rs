@@ -14,12 +14,11 @@ use serde_json::json;
 
 use super::jobs::Place;
 use super::{Common, Failure, REFUSED, complain};
-use crate::egress::Way;
 use crate::gate::Gate;
 use crate::inner::kernel::{self, Side};
 use crate::job::{JobError, Jobs, Record};
 use crate::outcome::{Ending, Outcome};
-use crate::permit::{self, Ask, Denied, Permit, Reach};
+use crate::permit::{self, Ask, Denied, Permit, Reach, WayOut};
 use crate::presets::{self, Access, Preset, Presets};
 use crate::registry::Stop;
 use crate::run::{Internet, RunSpec, Runner, Time};
@@ -195,7 +194,7 @@ impl Exec {
     }
 
     /// What the host has given with the answer, if it still has it. Without it the command runs all the same, and reaches nothing.
-    fn way_out(&self, gate: &Gate, permit: &Permit, places: (&Path, &Path)) -> Option<Way> {
+    fn way_out(&self, gate: &Gate, permit: &Permit, places: (&Path, &Path)) -> Option<WayOut> {
         let answer = self.egress.clone()?;
         let way = permit::way_out_of(answer, permit.command(), gate.config.as_ref()?, places);
         way.inspect_err(|why| {

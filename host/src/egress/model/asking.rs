@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream;
-use http_body_util::{BodyExt as _, Limited, StreamBody};
+use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
@@ -79,6 +79,41 @@ struct Begun {
     meter: Meter,
 }
 
+/// Why a question is not there whole.
+enum Unwhole {
+    TooLarge,
+    BrokeOff,
+    /// Each piece costs the host more than its bytes.
+    InCrumbs,
+    Cut(Cut),
+}
+
+/// Pieces that any client may make, and how many bytes each of more must have on average.
+const FREE_PIECES: usize = 4096;
+const LEAST_PIECE: usize = 64;
+
+/// A question as it comes, in one piece of memory: it takes no more of it than its bytes.
+async fn whole_of<B>(mut body: B, most: usize, count: impl Fn(usize) -> Result<(), Cut>) -> Result<Vec<u8>, Unwhole>
+where
+    B: hyper::body::Body<Data = hyper::body::Bytes> + Unpin,
+{
+    let mut whole = Vec::new();
+    let mut pieces = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(piece) = frame.map_err(|_| Unwhole::BrokeOff)?.into_data() else { continue };
+        pieces += 1;
+        if whole.len() + piece.len() > most {
+            return Err(Unwhole::TooLarge);
+        }
+        if pieces > FREE_PIECES + whole.len() / LEAST_PIECE {
+            return Err(Unwhole::InCrumbs);
+        }
+        count(piece.len()).map_err(Unwhole::Cut)?;
+        whole.extend_from_slice(&piece);
+    }
+    Ok(whole)
+}
+
 async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &mut Passage) -> Result<Begun, Trouble> {
     let door = passage.door.clone();
     let (head, body) = request.into_parts();
@@ -109,18 +144,23 @@ async fn asked(model: &Model, path: &str, request: Request<Incoming>, passage: &
         |_| (StatusCode::TOO_MANY_REQUESTS, "too many questions wait for their answers; ask again later".to_owned());
     let place = tokio::time::timeout(COMING, take).await.map_err(busy)?;
     let gone = || (StatusCode::BAD_REQUEST, "the question did not come whole, or not in time".to_owned());
-    let coming = tokio::time::timeout(COMING, Limited::new(body, MAX_REQUEST).collect()).await.map_err(|_| gone())?;
-    let question = match coming {
-        Ok(whole) => whole.to_bytes().to_vec(),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => return Err(bad(Refused::TooLarge)),
-        Err(_) => return Err(gone()),
-    };
     let meter = Meter::default();
+    let cut = |cut: Cut| (StatusCode::FORBIDDEN, cut.to_string());
+    // What comes counts, also where it does not come whole.
+    let counted = |bytes| meter.count(&door, Way::Up, bytes);
+    let coming = tokio::time::timeout(COMING, whole_of(body, most, counted)).await;
+    passage.went(meter.so_far());
+    let question = match coming.unwrap_or(Err(Unwhole::BrokeOff)) {
+        Ok(question) => question,
+        Err(Unwhole::TooLarge) => return Err(bad(Refused::TooLarge)),
+        Err(Unwhole::InCrumbs) => return Err((StatusCode::BAD_REQUEST, "the question comes in crumbs".to_owned())),
+        Err(Unwhole::Cut(why)) => return Err(cut(why)),
+        Err(Unwhole::BrokeOff) => return Err(gone()),
+    };
     let headers = model.headers(&head.headers, is_post);
     // The fields go there as well.
     let fields: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-    let up = question.len() + call.len() + fields;
-    meter.count(&door, Way::Up, up).map_err(|cut| (StatusCode::FORBIDDEN, cut.to_string()))?;
+    meter.count(&door, Way::Up, call.len() + fields).map_err(cut)?;
     // Also where nobody waits for the answer.
     passage.went(meter.so_far());
     let (question, place) = if is_post {
@@ -203,4 +243,38 @@ fn passed_on(begun: Begun, passage: Passage, seat: Seat) -> Response<Body> {
         }
     });
     head.map(|()| StreamBody::new(pieces).boxed_unsync())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use hyper::body::Bytes;
+
+    use super::*;
+
+    fn said(pieces: Vec<usize>) -> impl hyper::body::Body<Data = Bytes> + Unpin {
+        let frames =
+            pieces.into_iter().map(|size| Ok::<_, std::convert::Infallible>(Frame::data(vec![b'x'; size].into())));
+        StreamBody::new(stream::iter(frames))
+    }
+
+    #[tokio::test]
+    async fn a_question_counts_as_it_comes_and_takes_its_own_bytes_alone() {
+        let counted = Cell::new(0);
+        let count = |bytes| {
+            counted.set(counted.get() + bytes);
+            Ok(())
+        };
+        assert_eq!(whole_of(said(vec![1000; 100]), 100_000, count).await.ok().map(|whole| whole.len()), Some(100_000));
+        assert_eq!(counted.take(), 100_000);
+        assert!(matches!(whole_of(said(vec![1000; 101]), 100_000, count).await, Err(Unwhole::TooLarge)));
+        assert_eq!(counted.take(), 100_000);
+        // A client that writes in short pieces is one; one that writes in nothing else is none.
+        assert!(whole_of(said(vec![1; FREE_PIECES]), 100_000, count).await.is_ok());
+        assert!(matches!(whole_of(said(vec![1; 2 * FREE_PIECES]), 100_000, count).await, Err(Unwhole::InCrumbs)));
+        assert!(matches!(whole_of(said(vec![0; 2 * FREE_PIECES]), 100_000, count).await, Err(Unwhole::InCrumbs)));
+        let cut = |_| Err(Cut::Shut);
+        assert!(matches!(whole_of(said(vec![1]), 10, cut).await, Err(Unwhole::Cut(_))));
+    }
 }

@@ -25,10 +25,29 @@ pub(super) struct Flow {
     asks_by_several: bool,
     /// How many such ends stand in front of what the list at hand asks.
     pub ends: usize,
+    /// Behind so many `&&` and `||`.
+    pub joined: usize,
+    /// How often the loops go round in which the call at hand stands, all in all.
+    pub times: Times,
+    /// How often it asks, and how often that behind `&&` or `||`.
+    asked: usize,
+    asked_if: usize,
+    /// Something in it is not known to open no file: whatever asks may be up to that in a way that nobody thought of.
+    opens: bool,
 }
 
 /// Most of them: each says as much as one more question that is asked or not.
 const MOST_ENDS: usize = 3;
+
+/// How often something runs, where that is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times(pub usize);
+
+impl Default for Times {
+    fn default() -> Self {
+        Self(1)
+    }
+}
 
 /// What is in groups of commands whose output is read.
 #[derive(Debug, Default)]
@@ -52,6 +71,25 @@ impl Flow {
 
     /// A call only reads over the network.
     pub fn asks(&mut self) {
+        let Times(times) = self.times;
+        self.asked = self.asked.saturating_add(times);
+        if self.joined > 0 {
+            self.asked_if = self.asked_if.saturating_add(times);
+        }
+        self.tells_by_list();
+    }
+
+    /// A call does something else than to ask, to speak, or to work on what was asked for.
+    pub fn opens(&mut self) {
+        self.opens = true;
+    }
+
+    /// A program gets a value that is only known when it runs: whether it can start at all may be up to that.
+    pub fn is_given_what_is_not_known(&mut self) {
+        self.leaves_early += 1;
+    }
+
+    fn tells_by_list(&mut self) {
         if let Some(list) = self.list {
             let first = *self.asks.get_or_insert(list);
             self.asks_by_several |= first != list || self.rounds > 0 || self.ends > MOST_ENDS;
@@ -61,7 +99,7 @@ impl Flow {
     /// Something of the shell's own is another thing behind this: where that depends on what was read, so does whatever goes by it.
     pub fn changes_shell(&mut self) {
         self.leaves_early += usize::from(!self.is_free());
-        self.asks();
+        self.tells_by_list();
     }
 
     /// A call in a group whose output is read: one that asks, or one whose words may be a file's.
@@ -77,9 +115,10 @@ impl Flow {
         self.in_groups.speaks = true;
     }
 
-    /// True where nothing that was read is told by what is asked for.
-    pub fn says_nothing(&self) -> bool {
+    /// True where nothing that was read is told by what is asked for, or as good as nothing. `opens`: the text opens files, as far as is known.
+    pub fn says_nothing(&self, opens: bool) -> bool {
         let by_group = self.in_groups.asks && self.in_groups.speaks;
-        self.leaves_early == 0 && !self.asks_by_several && !by_group
+        let many = if opens || self.opens { self.asked } else { self.asked_if };
+        self.leaves_early == 0 && !self.asks_by_several && !by_group && many <= MOST_ENDS
     }
 }

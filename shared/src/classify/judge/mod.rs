@@ -376,9 +376,10 @@ impl Judge<'_> {
             condition => undermines(condition),
         };
         let may_leave = |part: &Part| programs::may_leave(&part.argv);
+        let opens = !self.effects.reads.is_empty() || self.effects.reads_unknown || !self.effects.writes.is_empty();
         let stays = |reaches: &Reaches| {
             let goes_on =
-                || self.flow.says_nothing() && !self.parts.iter().any(may_leave) && !raw::may_break_off(source);
+                || self.flow.says_nothing(opens) && !self.parts.iter().any(may_leave) && !raw::may_break_off(source);
             is_all
                 && (!reaches.only_reads() || goes_on())
                 && !self.effects.sets.iter().any(|name| crate::variables::steers_client(name))
@@ -493,6 +494,9 @@ impl Judge<'_> {
             let is_network = programs::row(program).is_some_and(|row| row.kind == programs::Kind::Network);
             let asks = is_network || reaches.is_some();
             let is_known = argv.iter().all(Option::is_some);
+            if !(asks || speaks || self.stdin == Fed::Fetched) {
+                self.flow.opens();
+            }
             self.flow.in_group(asks, !(asks || goes || speaks && is_known));
         }
         if reaches.as_ref().is_some_and(|reaches| reaches.brings > Brings::Nothing) {

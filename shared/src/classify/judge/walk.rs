@@ -1,7 +1,10 @@
 //! The walk: every node of the syntax is visited once, every function's body once more for each call of it.
 
+use std::borrow::Cow;
+
 use super::bound::Mark;
 use super::effects::asks_remote;
+use super::flow::Times;
 use super::folders::Folder;
 use super::values::{self, Functions, Value};
 use super::{Content, Fed, Judge, Judgement, Names, ONLY_KNOWN_LATER, argv, begins, computed_argv};
@@ -62,7 +65,8 @@ enum Ends {
     ByContent,
 }
 
-fn ends(step: &Step) -> Ends {
+/// `wrote`: it writes files that its words name.
+fn ends(step: &Step, wrote: bool) -> Ends {
     let [command] = step.pipeline.as_slice() else { return Ends::ByContent };
     let Some(simple) = command.as_simple() else { return Ends::ByContent };
     let words: Option<Vec<_>> = simple.words.iter().map(Word::literal).collect();
@@ -80,7 +84,7 @@ fn ends(step: &Step) -> Ends {
         let of_piece = |piece: &Piece| match piece {
             Piece::Text { .. } => Ends::Alike,
             Piece::Substitution { script, .. } => match script.steps.as_slice() {
-                [step] => ends(step),
+                [step] => ends(step, true),
                 _ => Ends::ByContent,
             },
             _ => Ends::ByContent,
@@ -101,9 +105,24 @@ fn ends(step: &Step) -> Ends {
         let words: Vec<Option<&str>> = words.iter().skip(1).map(|word| Some(word.as_ref())).collect();
         programs::git_ends_by_state(&words)
     };
-    // How a service answers says nothing of what is here.
+    // How a service answers says nothing of what is here, where nobody looks into the answer.
     if asks_others() {
-        return Ends::Alike;
+        // What works on an answer before it is shown belongs to programs that sign in.
+        let signs_in = !programs::is_git(program) && programs::row(program).is_some_and(|row| !row.signs_in.is_empty());
+        let looks = |word: &Cow<'_, str>| {
+            signs_in && ["-q", "--jq", "-t", "--template"].iter().any(|option| word.starts_with(option))
+        };
+        let into_file = |word: &Cow<'_, str>| match word.strip_prefix("--") {
+            Some(long) => {
+                ["output", "remote-name", "create", "directory"].iter().any(|option| long.starts_with(option))
+            }
+            None => word.starts_with('-') && word.contains(['o', 'O', 'J', 'P']),
+        };
+        return if wrote || words.iter().any(|word| looks(word) || into_file(word)) {
+            Ends::ByState
+        } else {
+            Ends::Alike
+        };
     }
     if programs::is_git(program) && of_git() { Ends::ByState } else { Ends::ByContent }
 }
@@ -297,12 +316,14 @@ impl<'s> Walk<'_, '_, 's> {
 impl<'s> Visit<'s> for Walk<'_, '_, 's> {
     fn command(&mut self, command: &'s Command) {
         let outer = self.judge.flow.list;
+        // What it sets is set, or not.
+        let sets = command.as_simple().is_none_or(|simple| simple.words.is_empty());
+        let is_file = |redirect: &Redirect| matches!(&redirect.target, RedirectTarget::Path(word) if word.literal().is_none_or(|path| path != "/dev/null"));
         // It runs only where they can be made.
-        if command.redirects().iter().any(may_fail) {
+        if command.redirects().iter().any(|redirect| may_fail(redirect) || sets && is_file(redirect)) {
             self.judge.flow.list = Some(self.judge.flow.one_more_list());
-            // What it sets is set, or not.
-            if command.as_simple().is_none() {
-                self.judge.flow.asks();
+            if sets {
+                self.judge.flow.changes_shell();
             }
         }
         inside::command(self, command);
@@ -316,9 +337,10 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         // What was set before the steps of this list that may not have run.
         let mut settled = None;
         // How the steps before it in its list have ended, and what that says of what was read.
-        let (mut tells, mut by_state, mut ends_before, mut before) = (false, None, 0, None);
+        let (mut tells, mut by_state, mut ends_before, mut before) = (false, None, 0, None::<(&Step, bool)>);
         for step in &script.steps {
-            let ended = before.filter(|_| step.join != Join::Then).map_or(Ends::Alike, ends);
+            let ended =
+                before.filter(|_| step.join != Join::Then).map_or(Ends::Alike, |(step, wrote)| ends(step, wrote));
             tells = step.join != Join::Then && (tells || ended == Ends::ByContent);
             if step.join == Join::Then {
                 (by_state, ends_before) = (None, 0);
@@ -350,13 +372,18 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                     settled = Some(self.judge.bound.mark());
                 }
             }
+            let is_joined = usize::from(step.join != Join::Then);
             self.judge.flow.told += usize::from(tells);
+            self.judge.flow.joined += is_joined;
             self.judge.step += usize::from(self.judge.depth == 0);
+            let written = self.judge.effects.writes.len();
             self.pipeline(step, &seen);
+            let wrote = self.judge.effects.writes.len() > written;
+            self.judge.flow.joined -= is_joined;
             self.judge.flow.told -= usize::from(tells);
             self.judge.flow.list = outer;
             self.judge.flow.ends -= ends_before;
-            before = Some(step);
+            before = Some((step, wrote));
             let now = std::mem::replace(&mut self.judge.folders, seen);
             self.judge.also_in(&now);
             seen = std::mem::replace(&mut self.judge.folders, now);
@@ -387,6 +414,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             }
         }
         if let Some(name) = variable {
+            self.judge.flow.changes_shell();
             let harm = self.judge.assignment_of(name, None);
             self.own_is(harm);
         }
@@ -408,6 +436,11 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let is_counted = *kind == CompoundKind::For && words.iter().any(|word| word.literal().is_none());
         self.judge.flow.leaves_early += usize::from(is_branch || is_counted);
         self.judge.flow.rounds += usize::from(kind.repeats());
+        let Times(times) = self.judge.flow.times;
+        if kind.repeats() {
+            let is_known = *kind == CompoundKind::For && words.iter().all(|word| word.literal().is_some());
+            self.judge.flow.times = Times(if is_known { times.saturating_mul(words.len()) } else { usize::MAX });
+        }
         self.judge.beside += usize::from(*kind == CompoundKind::Coproc);
         self.judge.effects.jobs += usize::from(*kind == CompoundKind::Coproc);
         for script in scripts {
@@ -420,6 +453,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         self.judge.depth -= 1;
         self.judge.flow.branches -= usize::from(is_branch);
         self.judge.flow.rounds -= usize::from(kind.repeats());
+        self.judge.flow.times = Times(times);
         if kind.repeats() && self.judge.folders != before {
             self.judge.add(text, kind.name(), Judgement::unknown("each round of the loop runs in another folder"));
         }
@@ -498,8 +532,14 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         }
         for assignment in &simple.assignments {
             // In front of a command, it steers that command alone.
+            let is_open = assignment.elements.is_some() || assignment.value.literal().is_none();
             if !simple.words.is_empty() {
                 self.judge.named_by_value(&assignment.value.literal_prefix());
+                if is_open {
+                    self.judge.flow.is_given_what_is_not_known();
+                }
+            } else if is_open {
+                self.judge.flow.opens();
             }
             self.word(&assignment.value);
             for word in assignment.elements.iter().flatten() {
@@ -869,10 +909,23 @@ impl Judge<'_> {
                 names.push((&variable.name, values));
             }
         }
-        let combinations = names.iter().map(|(_, values)| values.len()).try_fold(1_usize, usize::checked_mul);
+        // A document is there, or nothing is: what would print it may not start, and the shell goes on.
+        let prints_text = !self.values.defines("cat");
+        let mut documents: Vec<(*const Script, String)> = Vec::new();
+        for piece in words.iter().flat_map(|word| &word.pieces) {
+            if let Piece::Substitution { script, quoted: true } = piece
+                && let Some(text) = document_in(script, source).filter(|_| prints_text)
+            {
+                documents.push((std::ptr::from_ref(script), text));
+            }
+        }
+        let of_documents = documents.iter().map(|_| 2);
+        let of_names = names.iter().map(|(_, values)| values.len());
+        let combinations = of_names.chain(of_documents).try_fold(1_usize, usize::checked_mul);
         let combinations = combinations.filter(|count| *count <= MAX_COMBINATIONS);
         if combinations.is_none() {
             names.clear();
+            documents.clear();
         }
         let home = self.values.is_untouched("HOME");
         let pwd = self.values.is_untouched("PWD");
@@ -887,7 +940,6 @@ impl Judge<'_> {
         });
         let here = |quoted: bool| (quoted || stays_whole).then(|| Arg::literal("."));
         let prints_it = !self.values.defines("pwd");
-        let prints_text = !self.values.defines("cat");
         (0..combinations.unwrap_or(1))
             .map(|mut index| {
                 let mut chosen: Vec<(&str, &Value)> = Vec::new();
@@ -897,14 +949,20 @@ impl Judge<'_> {
                     }
                     index /= values.len();
                 }
+                let mut printed: Vec<(*const Script, &str)> = Vec::new();
+                for (script, text) in &documents {
+                    printed.push((*script, if index % 2 == 0 { text } else { "" }));
+                    index /= 2;
+                }
                 let known = |piece: &Piece| {
                     let variable = match piece {
                         Piece::Variable(variable) if variable.is_plain() => variable,
                         Piece::Substitution { script, quoted } if prints_it && prints_working_directory(script) => {
                             return here(*quoted);
                         }
-                        Piece::Substitution { script, quoted: true } if prints_text => {
-                            return document_in(script, source).map(Arg::literal);
+                        Piece::Substitution { script, quoted: true } => {
+                            let this = std::ptr::from_ref(script);
+                            return printed.iter().find(|(one, _)| *one == this).map(|(_, text)| Arg::literal(*text));
                         }
                         _ => return None,
                     };
