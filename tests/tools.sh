@@ -30,6 +30,7 @@ need zsh zsh
 need faketime faketime
 need firejail firejail
 need podman podman
+command -v pg_ctlcluster >/dev/null 2>&1 || missing="$missing postgresql"
 need /usr/sbin/sshd openssh-server
 need gh gh
 need chromium chromium

@@ -118,9 +118,9 @@ impl Folder {
         if revoke {
             remove(&previous_key_file(&self.path)).map_err(failed)?;
         } else {
-            write_whole(&self.path, &previous_key_file(&self.path), &seed).map_err(failed)?;
+            write_whole(&previous_key_file(&self.path), &seed).map_err(failed)?;
         }
-        make_key(&self.path)?;
+        make_key(&key_file(&self.path))?;
         self.keys()
     }
 
@@ -198,7 +198,8 @@ pub fn socket(folder: &Path) -> PathBuf {
     folder.join("control.sock")
 }
 
-fn private(path: &Path) -> Result<(), StateError> {
+/// Refuses a folder or file that others can read.
+pub fn private(path: &Path) -> Result<(), StateError> {
     let meta = std::fs::metadata(path).map_err(|source| StateError::Folder { path: path.to_owned(), source })?;
     let mode = meta.mode() & 0o777;
     let others = mode & 0o077;
@@ -207,7 +208,12 @@ fn private(path: &Path) -> Result<(), StateError> {
 
 /// Reads the signing key of a state folder, or makes one.
 pub fn key_in(folder: &Path) -> Result<HostKey, StateError> {
-    read_key(&key_file(folder))?.map_or_else(|| make_key(folder), Ok)
+    key_at(&key_file(folder))
+}
+
+/// Reads a key from a file that nobody else can read, or makes one.
+pub fn key_at(path: &Path) -> Result<HostKey, StateError> {
+    read_key(path)?.map_or_else(|| make_key(path), Ok)
 }
 
 /// Reads a key, if the file is there.
@@ -226,27 +232,28 @@ fn read_key(path: &Path) -> Result<Option<HostKey>, StateError> {
     }
 }
 
-fn make_key(folder: &Path) -> Result<HostKey, StateError> {
-    let path = key_file(folder);
-    let failed = |source| StateError::Folder { path: path.clone(), source };
+fn make_key(path: &Path) -> Result<HostKey, StateError> {
+    let failed = |source| StateError::Folder { path: path.to_owned(), source };
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(|error| failed(io::Error::other(error.to_string())))?;
-    write_whole(folder, &path, &seed).map_err(failed)?;
+    write_whole(path, &seed).map_err(failed)?;
     Ok(HostKey::from_seed(&seed))
 }
 
-/// Whole or not at all: a half-written key would lock every hook out.
-fn write_whole(folder: &Path, path: &Path, seed: &[u8]) -> io::Result<()> {
-    let temporary = folder.join(".signing.key.tmp");
+/// Writes a file that nobody else can read, whole or not at all: a half-written key would lock every hook out.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    let temporary = path.with_file_name(format!(".{}.tmp", name.display()));
     remove(&temporary)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
     file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-    file.write_all(seed).and_then(|()| file.sync_all())?;
+    file.write_all(bytes).and_then(|()| file.sync_all())?;
     std::fs::rename(&temporary, path)?;
-    File::open(folder).and_then(|folder| folder.sync_all())
+    File::open(path.parent().unwrap_or(Path::new("/"))).and_then(|folder| folder.sync_all())
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+/// Removes a file; one that is not there is fine.
+pub fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

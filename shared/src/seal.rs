@@ -89,6 +89,11 @@ impl HostKey {
         self.sign(&checkpoint_bytes(seq, hash))
     }
 
+    /// Signs a statement to others than hooks: what kind of statement it is, as `fleet head`, and its exact text.
+    pub fn attest(&self, kind: &str, text: &str) -> String {
+        self.sign(&statement_bytes(kind, text))
+    }
+
     /// Signs the operator's own programs, as the bytes that a hook reads.
     pub fn programs(&self, payload: &[u8]) -> String {
         self.sign(&programs_bytes(payload))
@@ -181,6 +186,11 @@ impl PublicKey {
     /// Checks what [`HostKey::checkpoint`] has signed.
     pub fn check_checkpoint(&self, seq: u64, hash: &[u8; 32], signature: &str) -> bool {
         self.signed(&checkpoint_bytes(seq, hash), signature)
+    }
+
+    /// Checks what [`HostKey::attest`] has signed.
+    pub fn check_attested(&self, kind: &str, text: &str, signature: &str) -> bool {
+        self.signed(&statement_bytes(kind, text), signature)
     }
 
     /// Checks what [`HostKey::programs`] has signed.
@@ -289,6 +299,14 @@ fn checkpoint_bytes(seq: u64, hash: &[u8; 32]) -> Vec<u8> {
     put(&mut out, b"bashgate checkpoint 1");
     put(&mut out, &seq.to_be_bytes());
     put(&mut out, hash);
+    out
+}
+
+fn statement_bytes(kind: &str, text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 96);
+    put(&mut out, b"bashgate statement 1");
+    put(&mut out, kind.as_bytes());
+    put(&mut out, text.as_bytes());
     out
 }
 

@@ -6,11 +6,13 @@ mod corpora;
 mod dice;
 pub mod http;
 mod model;
+mod postgres;
 mod site;
 
 pub use corpora::{commands_of, corpora, corpus_files, lines_of, rows_of};
 pub use dice::Dice;
 pub use model::{Fault, Model};
+pub use postgres::Postgres;
 pub use site::{Host, Killed, Output, Site, bin, built, hook, repository, runner};
 
 use std::time::{Duration, Instant};

@@ -27,6 +27,7 @@ mod egress_models;
 mod egress_reads;
 mod faults_of_hook;
 mod faults_of_host;
+mod fleet;
 mod flow;
 mod gate_kept;
 mod hostile_elsewhere;

@@ -216,6 +216,16 @@ impl Verifier {
         Self { seq, hash, wanted, seen: wanted == Some(hash) }
     }
 
+    /// Starts behind a record of which somebody is sure.
+    pub const fn after(seq: u64, hash: Hash) -> Self {
+        Self { seq, hash, wanted: None, seen: false }
+    }
+
+    /// True for a record that follows by its text and its hash, whatever it is looked up by.
+    pub fn fits(&self, record: &Record) -> bool {
+        record.seq == self.seq + 1 && link(self.hash, record.seq, &record.body) == record.hash
+    }
+
     /// Checks the next record.
     pub fn next(&mut self, record: &Record) -> Result<(), Broken> {
         let expected = self.seq + 1;

@@ -7,6 +7,7 @@ mod backup;
 mod chat;
 mod demo;
 mod doctor;
+mod fleet;
 mod init;
 mod inspector;
 mod judge;
@@ -237,6 +238,11 @@ enum Command {
         #[command(flatten)]
         config: ConfigFile,
     },
+    /// Many hosts, one record: what a team's hosts recorded, together in a PostgreSQL database that nobody has to trust
+    Fleet {
+        #[command(subcommand)]
+        act: Fleet,
+    },
     /// Measure the inspector on commands of your own
     Inspector {
         #[command(subcommand)]
@@ -412,6 +418,76 @@ enum Egress {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+}
+
+/// The folder of whoever runs a fleet.
+#[derive(Args, Clone)]
+struct FleetFolder {
+    /// The fleet's own folder, with its key [default: ~/.config/bashgate/fleet]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Fleet {
+    /// Make a fleet: its key in a folder here, its tables in a PostgreSQL database
+    Init {
+        /// The database, as postgres://ROLE@HOST:PORT/DATABASE; the role must be allowed to make roles. Its password: PGPASSWORD
+        database: String,
+        /// The certificate, in PEM, that the server's is signed by, where the machine does not trust it
+        #[arg(long, value_name = "FILE")]
+        ca: Option<PathBuf>,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// Make a token with which one new host joins, once, within 24 hours
+    Enrol {
+        /// The host's name in the fleet
+        host: String,
+        /// Where to write the token [default: HOST.token]
+        #[arg(long, value_name = "FILE")]
+        to: Option<PathBuf>,
+        /// Do not wait until it has joined; `bashgate fleet list` takes it in later
+        #[arg(long)]
+        no_wait: bool,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// On a new host: join with a token
+    Join {
+        /// The token's file, or `-` for standard input
+        token: PathBuf,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// On a host: send nothing any more. What was sent stays on record
+    Leave {
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Take in who has joined, and list the hosts: how many records, and when each spoke last
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent
+    Verify {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts
+    Revoke {
+        /// Its name
+        host: String,
+        #[command(flatten)]
+        folder: FleetFolder,
     },
 }
 
@@ -595,6 +671,7 @@ fn run(command: Command) -> Run {
         Command::Egress { act: Egress::Tail { lines, follow, workspace, json }, config } => {
             audit::egress(&config.load()?, lines, workspace.as_deref(), (json, follow))
         }
+        Command::Fleet { act } => fleet::run(act),
         Command::Backup { to, config } => backup::run(&config.load()?, &to),
         Command::Doctor { json, config } => doctor::run(config.config.as_deref(), json),
         Command::Config { act: ConfigAct::Path, config } => {

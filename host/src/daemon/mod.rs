@@ -10,6 +10,7 @@ mod core;
 mod drafts;
 mod egress;
 mod files;
+mod fleet;
 mod heard;
 mod inspect;
 mod outbox;

@@ -44,7 +44,8 @@ impl Core {
         if last.saturating_sub(pruned) <= keep + keep / 10 {
             return Ok(None);
         }
-        let upto = (last - keep).min(pruned + AT_ONCE);
+        // What a fleet is to have is kept until it has it.
+        let upto = (last - keep).min(pruned + AT_ONCE).min(self.kept_for_fleet().unwrap_or(u64::MAX));
         let young = clock::now().unix_ms.saturating_sub(self.config.keep_days * DAY_MS);
         // What is signed is what was verified: from the last checkpoint on, record by record.
         let before = self.records.reader.checkpoint()?;

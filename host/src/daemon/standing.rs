@@ -167,8 +167,12 @@ impl Core {
         }
         let ahead = self.ahead(is_meant);
         lines.extend(ahead.iter().map(|grant| line_of(grant, now)));
-        let mut channels = Value::Null;
+        let (mut channels, mut fleet) = (Value::Null, Value::Null);
         if whole {
+            if let Some(standing) = self.fleet_standing() {
+                lines.push(standing.words());
+                fleet = json!(standing);
+            }
             let Reply { text, data, .. } = self.chat_list();
             if !self.config.chat.is_empty() {
                 lines.push(text);
@@ -178,7 +182,7 @@ impl Core {
         let ahead: Vec<Value> = ahead.iter().map(|grant| grant_json(grant, now)).collect();
         let data = json!({"version": env!("CARGO_PKG_VERSION"), "up_s": up, "enforce": self.config.policy.enforce,
                           "inspector": inspector, "inspector_is_out": is_out, "workspaces": workspaces, "ahead": ahead,
-                          "channels": channels});
+                          "channels": channels, "fleet": fleet});
         Reply::done(lines.join("\n"), data)
     }
 

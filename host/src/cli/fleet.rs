@@ -1,0 +1,275 @@
+//! `bashgate fleet`: many hosts, one record.
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bashgate_shared::{say, say_aside};
+use serde_json::json;
+use tokio_postgres::Client;
+
+use super::{Failure, Fleet, FleetFolder, Run};
+use crate::clock;
+use crate::config::Config;
+use crate::fleet::HostName;
+use crate::fleet::database::{Address, DatabaseError};
+use crate::fleet::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
+use crate::fleet::membership::{Membership, MembershipError};
+use crate::fleet::token::{self, Token};
+use crate::fleet::verify::{self, Chain, Listed};
+use crate::registered;
+
+/// How often it is looked whether a new host has joined.
+const LOOK: Duration = Duration::from_millis(500);
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        Self::of(&error, error.help())
+    }
+}
+
+impl From<MembershipError> for Failure {
+    fn from(error: MembershipError) -> Self {
+        Self::of(&error, error.help())
+    }
+}
+
+impl From<DatabaseError> for Failure {
+    fn from(error: DatabaseError) -> Self {
+        Self::of(&error, error.help())
+    }
+}
+
+impl FleetFolder {
+    fn path(&self) -> Result<PathBuf, Failure> {
+        let own = || registered::folder().map(|folder| folder.join("fleet"));
+        let path = self.folder.clone().or_else(own);
+        path.ok_or_else(|| {
+            Failure::Usage("there is no home folder (HOME is not set): name one with --folder DIR".to_owned())
+        })
+    }
+
+    fn open(&self) -> Result<Folder, Failure> {
+        Ok(Folder::open(&self.path()?)?)
+    }
+}
+
+fn host_name(text: &str) -> Result<HostName, Failure> {
+    HostName::try_from(text.to_owned()).map_err(|why| Failure::Usage(format!("`{text}` is no name: {why}")))
+}
+
+pub(super) fn run(act: Fleet) -> Run {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::failed(error, "check the machine's limits"))?;
+    runtime.block_on(async {
+        match act {
+            Fleet::Init { database, ca, folder } => init(&database, ca.as_deref(), &folder).await,
+            Fleet::Enrol { host, to, no_wait, folder } => enrol(&host, to, no_wait, &folder).await,
+            Fleet::Join { token, config } => join(&token, &config.load()?).await,
+            Fleet::Leave { config } => leave(&config.load()?),
+            Fleet::List { json, folder } => list(json, &folder).await,
+            Fleet::Verify { json, folder } => check(json, &folder).await,
+            Fleet::Revoke { host, folder } => revoke(&host, &folder).await,
+        }
+    })
+}
+
+async fn init(database: &str, ca: Option<&Path>, folder: &FleetFolder) -> Run {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |error: std::io::Error| {
+            Failure::failed(format!("cannot read {}: {error}", path.display()), "check the file's path and mode")
+        }
+    };
+    let ca = ca.map(|path| std::fs::read_to_string(path).map_err(unreadable(path))).transpose()?;
+    let (address, login) = Address::parse(database, std::env::var("PGPASSWORD").ok(), ca)?;
+    let path = folder.path()?;
+    let made = Folder::create(&path, address, login).await?;
+    say!("The fleet is made; its key and what is known of its hosts lie in {}.", path.display());
+    say!("Keep a copy of that folder away from the database: what the database says is held against it.");
+    say!("Its key: {}", made.root());
+    say!("Next, for each host: bashgate fleet enrol NAME");
+    Ok(())
+}
+
+async fn enrol(host: &str, to: Option<PathBuf>, no_wait: bool, folder: &FleetFolder) -> Run {
+    let host = host_name(host)?;
+    let file = to.unwrap_or_else(|| PathBuf::from(format!("{host}.token")));
+    let unwritable = |error: std::io::Error| {
+        Failure::failed(format!("cannot write {}: {error}", file.display()), "name another file with --to FILE")
+    };
+    let mut open = folder.open()?;
+    let client = open.connect().await?;
+    // Before there is a token that nobody gets.
+    let mut out =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file).map_err(unwritable)?;
+    let token = match open.enrol(&client, host).await {
+        Ok(token) => token,
+        Err(error) => {
+            let _ = std::fs::remove_file(&file);
+            return Err(error.into());
+        }
+    };
+    // Others may work on the folder while this one waits.
+    drop(open);
+    let text = serde_json::to_string_pretty(&token).unwrap_or_default();
+    out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.sync_all()).map_err(unwritable)?;
+    let Token { member, .. } = token;
+    say!("{}: whoever has it becomes {member}, once, within {TOKEN_HOURS} hours.", file.display());
+    say!("Bring it to that host, and there: bashgate fleet join {}", file.file_name().unwrap_or_default().display());
+    if no_wait {
+        return Ok(());
+    }
+    say_aside!("waiting until it has joined; without this command, `bashgate fleet list` takes it in");
+    let until = Instant::now() + Duration::from_hours(u64::try_from(TOKEN_HOURS).unwrap_or(1));
+    while Instant::now() < until {
+        let mut open = folder.open()?;
+        let settled = open.settle(&client).await?;
+        tell(&settled);
+        if settled.unproven.contains(&member) {
+            return Err(Failure::Refused(format!("somebody without its token has given a key for {member}")));
+        }
+        if open.hosts().iter().any(|known| known.member == member && known.key.is_some()) {
+            let _ = std::fs::remove_file(&file);
+            return Ok(());
+        }
+        drop(open);
+        tokio::time::sleep(LOOK).await;
+    }
+    Err(Failure::Refused(format!("{member} has not joined, and its token counts no more")))
+}
+
+fn tell(settled: &Settled) {
+    for member in &settled.joined {
+        say!("{member} has joined.");
+    }
+    for member in &settled.unproven {
+        say_aside!(
+            "warning: somebody has given a key for {member} without having had its token: look who can write the database, then \
+             `bashgate fleet enrol {}` again",
+            member.host
+        );
+    }
+}
+
+/// Reads a token.
+fn read_token(file: &Path) -> Result<Token, Failure> {
+    let mut text = String::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin().take(token::MOST).read_to_string(&mut text)
+    } else {
+        std::fs::File::open(file).and_then(|file| file.take(token::MOST).read_to_string(&mut text))
+    };
+    read.map_err(|error| Failure::failed(format!("cannot read {}: {error}", file.display()), "check the path"))?;
+    serde_json::from_str(&text).map_err(|_| {
+        Failure::failed(
+            format!("{} is no token", file.display()),
+            "bring the file that `bashgate fleet enrol` has made, whole",
+        )
+    })
+}
+
+async fn join(file: &Path, config: &Config) -> Run {
+    let token = read_token(file)?;
+    let mut membership = Membership::begin(&config.state, token)?;
+    membership.complete(&config.state).await?;
+    say!("This host is {} of the fleet. What it recorded and records goes there from now on.", membership.member);
+    say!("See how that stands with: bashgate status");
+    if file != Path::new("-") {
+        say_aside!("the token is used up: {} can go", file.display());
+    }
+    Ok(())
+}
+
+fn leave(config: &Config) -> Run {
+    let known = Membership::load(&config.state);
+    Membership::leave(&config.state)?;
+    match known {
+        Ok(None) => say!("This host belongs to no fleet."),
+        Ok(Some(membership)) => {
+            say!(
+                "Nothing of this host goes to the fleet any more. Where the fleet is run: bashgate fleet revoke {}",
+                membership.member.host
+            );
+        }
+        Err(_) => say!("Nothing of this host goes to the fleet any more."),
+    }
+    Ok(())
+}
+
+/// The folder and its database, with whoever has joined since taken in.
+async fn settled(folder: &FleetFolder) -> Result<(Folder, Client), Failure> {
+    let mut folder = folder.open()?;
+    let client = folder.connect().await?;
+    tell(&folder.settle(&client).await?);
+    Ok((folder, client))
+}
+
+async fn list(json: bool, folder: &FleetFolder) -> Run {
+    let (folder, client) = settled(folder).await?;
+    let hosts = verify::list(&folder, &client).await?;
+    if json {
+        say!("{}", json!(hosts));
+        return Ok(());
+    }
+    if hosts.is_empty() {
+        say!("The fleet has no host yet: bashgate fleet enrol NAME");
+    }
+    let now = clock::now().unix_ms;
+    for host in &hosts {
+        say!("{}", line(host, now));
+    }
+    Ok(())
+}
+
+fn line(host: &Listed, now: u64) -> String {
+    let Listed { member, joined, revoked, records, spoke_ms } = host;
+    let spoke = spoke_ms.map_or_else(
+        || "has not spoken yet".to_owned(),
+        |at| match now.saturating_sub(at) {
+            ago if ago < verify::FRESH_MS => format!("spoke {} s ago", ago / 1000),
+            _ => format!("SILENT since {}", clock::date(at)),
+        },
+    );
+    match (revoked, joined) {
+        (true, _) => format!("{member}  revoked, {} records", records.unwrap_or(0)),
+        (_, false) => format!("{member}  has not joined yet"),
+        _ => format!("{member}  {} records, {spoke}", records.unwrap_or(0)),
+    }
+}
+
+async fn check(json: bool, folder: &FleetFolder) -> Run {
+    let (mut folder, mut client) = settled(folder).await?;
+    let report = verify::verify(&mut folder, &mut client).await?;
+    if json {
+        say!("{}", json!(report));
+    } else {
+        for Chain { member, records, upto, .. } in &report.chains {
+            say!("{member}: {records} records, in order up to {upto}");
+        }
+        for finding in &report.findings {
+            let number = if finding.number == 1 { String::new() } else { format!(" ({})", finding.number) };
+            say!("{}{number}: {}", finding.host, finding.words);
+        }
+    }
+    if report.findings.is_empty() {
+        if !json {
+            say!("Nothing is changed, missing, moved or added.");
+        }
+        return Ok(());
+    }
+    Err(Failure::failed(
+        format!("{} things are wrong with what the database holds", report.findings.len()),
+        "keep the database as it is, find out who could change it, and compare with the hosts' own records (bashgate audit verify)",
+    ))
+}
+
+async fn revoke(host: &str, folder: &FleetFolder) -> Run {
+    let host = host_name(host)?;
+    let mut folder = folder.open()?;
+    let client = folder.connect().await?;
+    let member = folder.revoke(&client, &host).await?;
+    say!("{member} belongs to the fleet no more. What it had sent stays on record.");
+    Ok(())
+}

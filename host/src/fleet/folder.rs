@@ -1,0 +1,366 @@
+//! The folder of whoever runs a fleet: the fleet's key, the way into the database, and what is known of each host without asking the
+//! database. It is what the database is held against, so it is never on the database's machine.
+
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::seal::{HostKey, PublicKey};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Client;
+
+use super::database::{Address, DatabaseError, Login};
+use super::statement::{Member, Revoked, Signed, Statement as _};
+use super::token::{self, Token};
+use super::{HostName, MemberId, random_hex, schema};
+use crate::clock;
+use crate::state::{self, StateError};
+
+/// How long a token counts that nobody has used.
+pub const TOKEN_HOURS: i32 = 24;
+
+/// What is known of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    /// Which host.
+    pub member: MemberId,
+    /// The secret of its token, until it has joined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
+    /// Its key, once it has joined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// When the token was made, in milliseconds since 1970.
+    pub enrolled_ms: u64,
+    /// When it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_ms: Option<u64>,
+    /// The end of its chain when it was last verified: what was there once must be there still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
+}
+
+/// The end of a chain as it was once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// The last record.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: String,
+    /// When that was, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    id: String,
+    address: Address,
+    login: Login,
+    #[serde(default)]
+    hosts: Vec<Known>,
+}
+
+/// Why something of a fleet is not done.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The folder or a file in it.
+    #[error("cannot use {}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    /// There is no fleet in it.
+    #[error("there is no fleet in {}", .0.display())]
+    None(PathBuf),
+    /// There is one already.
+    #[error("there is a fleet in {} already", .0.display())]
+    There(PathBuf),
+    /// Its file is not what this version writes.
+    #[error("{} is wrong: {why}", path.display())]
+    Wrong {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The key.
+    #[error(transparent)]
+    Key(#[from] StateError),
+    /// The database.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The database holds another fleet.
+    #[error("the database holds another fleet")]
+    OtherFleet,
+    /// The database's tables are of a newer version.
+    #[error("the database's tables have version {0}, this bashgate knows {version}", version = schema::VERSION)]
+    Newer(i32),
+    /// No such host.
+    #[error("the fleet has no host `{0}`")]
+    Unknown(HostName),
+    /// The host is a member.
+    #[error("{0} is a host of the fleet already")]
+    Member(MemberId),
+}
+
+impl From<tokio_postgres::Error> for FolderError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+impl FolderError {
+    /// What to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::File { .. } => "check owner, mode and the disk",
+            Self::None(_) => "make one with `bashgate fleet init`, or name its folder with --folder DIR",
+            Self::There(_) => "name another folder with --folder DIR",
+            Self::Wrong { .. } => "restore the folder from a backup",
+            Self::Key(error) => error.help(),
+            Self::Database(error) => error.help(),
+            Self::OtherFleet => "give each fleet a database of its own",
+            Self::Newer(_) => "run the newer bashgate",
+            Self::Unknown(_) => "see: bashgate fleet list",
+            Self::Member(_) => "revoke it first, if it is to begin anew: bashgate fleet revoke",
+        }
+    }
+}
+
+/// The folder, open: no other command works on it meanwhile.
+pub struct Folder {
+    path: PathBuf,
+    content: Content,
+    key: HostKey,
+    _lock: File,
+}
+
+impl Folder {
+    fn file(path: &Path) -> PathBuf {
+        path.join("fleet.json")
+    }
+
+    fn lock(path: &Path) -> Result<File, FolderError> {
+        let failed = |source| FolderError::File { path: path.to_owned(), source };
+        state::private(path)?;
+        let lock = File::open(path).map_err(failed)?;
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
+        Ok(lock)
+    }
+
+    /// Makes a fleet: its key here, its tables in the database.
+    pub async fn create(path: &Path, address: Address, login: Login) -> Result<Self, FolderError> {
+        let failed = |source| FolderError::File { path: path.to_owned(), source };
+        if Self::file(path).exists() {
+            return Err(FolderError::There(path.to_owned()));
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+        let lock = Self::lock(path)?;
+        let key = state::key_at(&path.join("fleet.key"))?;
+        let mut client = address.connect(&login).await?;
+        let id = random_hex::<16>().map_err(failed)?;
+        let root = key.public().to_string();
+        let id = match schema::held(&client).await? {
+            None => {
+                schema::create(&mut client, &id, &root).await?;
+                id
+            }
+            // Ours already: whoever made it died before the folder knew.
+            Some((id, held, _)) if held == root => id,
+            Some(_) => return Err(FolderError::OtherFleet),
+        };
+        let folder = Self {
+            path: path.to_owned(),
+            content: Content { id, address, login, hosts: Vec::new() },
+            key,
+            _lock: lock,
+        };
+        folder.save()?;
+        Ok(folder)
+    }
+
+    /// Opens the folder of a fleet.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        let file = Self::file(path);
+        if !file.exists() {
+            return Err(FolderError::None(path.to_owned()));
+        }
+        let lock = Self::lock(path)?;
+        state::private(&file)?;
+        let text = std::fs::read_to_string(&file).map_err(|source| FolderError::File { path: file.clone(), source })?;
+        let content =
+            serde_json::from_str(&text).map_err(|error| FolderError::Wrong { path: file, why: error.to_string() })?;
+        let key = state::key_at(&path.join("fleet.key"))?;
+        Ok(Self { path: path.to_owned(), content, key, _lock: lock })
+    }
+
+    fn save(&self) -> Result<(), FolderError> {
+        let path = Self::file(&self.path);
+        let text = serde_json::to_string_pretty(&self.content).unwrap_or_default();
+        state::write_whole(&path, text.as_bytes()).map_err(|source| FolderError::File { path, source })
+    }
+
+    /// Connects to the fleet's database, and refuses another's.
+    pub async fn connect(&self) -> Result<Client, FolderError> {
+        let client = self.content.address.connect(&self.content.login).await?;
+        match schema::held(&client).await? {
+            Some((id, root, version)) if id == self.content.id && root == self.root().to_string() => {
+                if version > schema::VERSION { Err(FolderError::Newer(version)) } else { Ok(client) }
+            }
+            _ => Err(FolderError::OtherFleet),
+        }
+    }
+
+    /// The fleet's key, to check with.
+    pub fn root(&self) -> &PublicKey {
+        self.key.public()
+    }
+
+    /// The fleet's id.
+    pub fn id(&self) -> &str {
+        &self.content.id
+    }
+
+    /// What is known of each host, in the order in which they were enrolled.
+    pub fn hosts(&self) -> &[Known] {
+        &self.content.hosts
+    }
+
+    /// The hosts that belong to the fleet or may still join.
+    fn living(&self, host: &HostName) -> Option<&Known> {
+        self.content.hosts.iter().find(|known| known.member.host == *host && known.revoked_ms.is_none())
+    }
+
+    /// Makes the token of a new host. One that was never used counts no more where another is made for the same host.
+    pub async fn enrol(&mut self, client: &Client, host: HostName) -> Result<Token, FolderError> {
+        if let Some(known) = self.living(&host) {
+            if known.key.is_some() {
+                return Err(FolderError::Member(known.member.clone()));
+            }
+            self.revoke(client, &host).await?;
+        }
+        let failed = |source| FolderError::File { path: self.path.clone(), source };
+        let (password, secret) = (random_hex::<32>().map_err(failed)?, random_hex::<32>().map_err(failed)?);
+        let number =
+            self.content.hosts.iter().filter(|known| known.member.host == host).map(|known| known.member.number).max();
+        let member = MemberId { fleet: self.content.id.clone(), host, number: number.unwrap_or(0) + 1 };
+        // Known here before it is known there: what dies in between leaves a host that never joins.
+        let known = Known {
+            member: member.clone(),
+            secret: Some(secret.clone()),
+            key: None,
+            enrolled_ms: clock::now().unix_ms,
+            revoked_ms: None,
+            seen: None,
+        };
+        self.content.hosts.push(known);
+        self.save()?;
+        let verifier = postgres_protocol::password::scram_sha_256(password.as_bytes());
+        let (role, group) = (member.role(), schema::group(&member.fleet));
+        // By the server's clock.
+        let until = client.query_one("SELECT (now() + make_interval(hours => $1))::text", &[&TOKEN_HOURS]).await?;
+        let until: String = until.get(0);
+        // Names and verifier have no quotes: they are ours.
+        let make = format!(
+            "CREATE ROLE \"{role}\" LOGIN IN ROLE \"{group}\" CONNECTION LIMIT 8 PASSWORD '{verifier}' VALID UNTIL '{until}'"
+        );
+        client.batch_execute(&make).await?;
+        client
+            .execute("INSERT INTO host (host, number) VALUES ($1, $2)", &[&member.host.as_str(), &member.number])
+            .await?;
+        let (address, root) = (self.content.address.clone(), self.root().to_string());
+        Ok(Token { member, address, password, secret, root })
+    }
+
+    /// Signs for the hosts that have joined since: those that prove to have had their token. Says which, and which prove nothing.
+    pub async fn settle(&mut self, client: &Client) -> Result<Settled, FolderError> {
+        let mut settled = Settled::default();
+        for at in 0..self.content.hosts.len() {
+            let Some(known) = self.content.hosts.get(at).cloned() else { continue };
+            let Some(secret) = known.secret.as_ref().filter(|_| known.revoked_ms.is_none()) else { continue };
+            let (host, number) = (known.member.host.as_str(), known.member.number);
+            let row = client
+                .query_opt("SELECT key, proof FROM host WHERE host = $1 AND number = $2", &[&host, &number])
+                .await?;
+            let Some((key, said)) =
+                row.and_then(|row| Some((row.get::<_, Option<String>>(0)?, row.get::<_, Option<String>>(1)?)))
+            else {
+                continue;
+            };
+            if said != token::proof(secret, &known.member, &key) || PublicKey::parse(&key).is_none() {
+                settled.unproven.push(known.member);
+                continue;
+            }
+            let signed =
+                Member { member: known.member.clone(), key: key.clone(), at_ms: clock::now().unix_ms }.sign(&self.key);
+            let Signed { text, signature } = &signed;
+            let change = format!("ALTER ROLE \"{}\" VALID UNTIL 'infinity'", known.member.role());
+            client.batch_execute(&change).await?;
+            client
+                .execute(
+                    "UPDATE host SET member = $1, member_signature = $2 WHERE host = $3 AND number = $4",
+                    &[text, signature, &host, &number],
+                )
+                .await?;
+            if let Some(kept) = self.content.hosts.get_mut(at) {
+                (kept.secret, kept.key) = (None, Some(key));
+            }
+            self.save()?;
+            settled.joined.push(known.member);
+        }
+        Ok(settled)
+    }
+
+    /// A host belongs to the fleet no more: it is let in no more, and nothing that it signs later counts.
+    pub async fn revoke(&mut self, client: &Client, host: &HostName) -> Result<MemberId, FolderError> {
+        // The last of its name, also one that is revoked already: the database may not have heard of it yet.
+        let known = self.content.hosts.iter_mut().rfind(|known| known.member.host == *host);
+        let known = known.ok_or_else(|| FolderError::Unknown(host.clone()))?;
+        let at_ms = *known.revoked_ms.get_or_insert_with(|| clock::now().unix_ms);
+        known.secret = None;
+        let member = known.member.clone();
+        self.save()?;
+        let Signed { text, signature } = Revoked { member: member.clone(), at_ms }.sign(&self.key);
+        let role = member.role();
+        let there = client.query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&role]).await?;
+        if there.is_some() {
+            let shut = format!("ALTER ROLE \"{role}\" NOLOGIN PASSWORD NULL");
+            client.batch_execute(&shut).await?;
+            client
+                .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", &[&role])
+                .await?;
+        }
+        client
+            .execute(
+                "UPDATE host SET revoked = $1, revoked_signature = $2 WHERE host = $3 AND number = $4",
+                &[&text, &signature, &member.host.as_str(), &member.number],
+            )
+            .await?;
+        Ok(member)
+    }
+
+    /// Keeps where chains ended when they were verified.
+    pub fn saw(&mut self, seen: Vec<(MemberId, Seen)>) -> Result<(), FolderError> {
+        for (member, seen) in seen {
+            if let Some(known) = self.content.hosts.iter_mut().find(|known| known.member == member) {
+                known.seen = Some(seen);
+            }
+        }
+        self.save()
+    }
+}
+
+/// What became of the hosts that were to join.
+#[derive(Debug, Default)]
+pub struct Settled {
+    /// They belong to the fleet now.
+    pub joined: Vec<MemberId>,
+    /// Somebody gave a key for them without having had their token.
+    pub unproven: Vec<MemberId>,
+}

@@ -1,0 +1,132 @@
+//! The database's tables and who may do what in them.
+//!
+//! Each host has a role of its own, by whose name the rows that it may see and add are known: nothing that it says names another one. It
+//! can change nothing that it has added but its head, and delete nothing.
+
+use tokio_postgres::Client;
+
+use super::database::DatabaseError;
+use super::role_prefix;
+
+/// The version of the tables.
+pub const VERSION: i32 = 1;
+
+/// So many months have parts of their own for their records from the start; what is older or younger lies in one more part.
+const MONTHS: i32 = 24;
+
+/// Makes the tables of a new fleet, whole or not at all. The caller must be allowed to make roles, and owns what is made.
+pub async fn create(client: &mut Client, fleet: &str, root: &str) -> Result<(), DatabaseError> {
+    let transaction = client.transaction().await?;
+    let prefix = role_prefix(fleet);
+    transaction.batch_execute(&script(&prefix)).await?;
+    transaction
+        .execute("INSERT INTO bashgate.fleet (id, root, version) VALUES ($1, $2, $3)", &[&fleet, &root, &VERSION])
+        .await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// The group of all hosts' roles.
+pub fn group(fleet: &str) -> String {
+    format!("{}hosts", role_prefix(fleet))
+}
+
+/// The fleet that a database holds, by its id and its key, and the version of its tables; `None` where it holds none.
+pub async fn held(client: &Client) -> Result<Option<(String, String, i32)>, DatabaseError> {
+    let there = client.query_one("SELECT to_regclass('bashgate.fleet') IS NOT NULL", &[]).await?;
+    if !there.get::<_, bool>(0) {
+        return Ok(None);
+    }
+    let row = client.query_opt("SELECT id, root, version FROM bashgate.fleet", &[]).await?;
+    Ok(row.map(|row| (row.get(0), row.get(1), row.get(2))))
+}
+
+fn script(prefix: &str) -> String {
+    let group = format!("{prefix}hosts");
+    // The prefix has only letters, digits and `_`.
+    let own = format!("'{prefix}' || host || '_' || number = current_user");
+    format!(
+        "
+        CREATE SCHEMA bashgate;
+        CREATE ROLE \"{group}\" NOLOGIN;
+        GRANT USAGE ON SCHEMA bashgate TO \"{group}\";
+
+        -- The one fleet of this database.
+        CREATE TABLE bashgate.fleet (
+            one boolean PRIMARY KEY DEFAULT true CHECK (one),
+            id text NOT NULL,
+            root text NOT NULL,
+            version integer NOT NULL
+        );
+        GRANT SELECT ON bashgate.fleet TO \"{group}\";
+
+        -- Hosts: what each says of itself once (key and proof), and what the fleet's key has signed of it.
+        CREATE TABLE bashgate.host (
+            host text NOT NULL,
+            number integer NOT NULL,
+            key text,
+            proof text,
+            member text,
+            member_signature text,
+            revoked text,
+            revoked_signature text,
+            PRIMARY KEY (host, number)
+        );
+        ALTER TABLE bashgate.host ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY own ON bashgate.host FOR SELECT TO \"{group}\" USING ({own});
+        CREATE POLICY once ON bashgate.host FOR UPDATE TO \"{group}\" USING ({own} AND key IS NULL) WITH CHECK ({own});
+        GRANT SELECT, UPDATE (key, proof) ON bashgate.host TO \"{group}\";
+
+        -- Where each host's chain of records begins and ends, as it has signed.
+        CREATE TABLE bashgate.head (
+            host text NOT NULL,
+            number integer NOT NULL,
+            start text,
+            start_signature text,
+            head text NOT NULL,
+            head_signature text NOT NULL,
+            PRIMARY KEY (host, number)
+        );
+        ALTER TABLE bashgate.head ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY own ON bashgate.head TO \"{group}\" USING ({own}) WITH CHECK ({own});
+        GRANT SELECT, INSERT, UPDATE ON bashgate.head TO \"{group}\";
+
+        -- Records, exactly as each host has them. Kind, workspace and request are what the body says, to be looked up by.
+        CREATE TABLE bashgate.record (
+            host text NOT NULL,
+            number integer NOT NULL,
+            seq bigint NOT NULL,
+            at_ms bigint NOT NULL,
+            kind text NOT NULL,
+            workspace text,
+            request_id text,
+            body text NOT NULL,
+            hash bytea NOT NULL,
+            PRIMARY KEY (host, number, seq, at_ms)
+        ) PARTITION BY RANGE (at_ms);
+        CREATE INDEX ON bashgate.record (workspace, at_ms) WHERE workspace IS NOT NULL;
+        ALTER TABLE bashgate.record ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY own ON bashgate.record FOR SELECT TO \"{group}\" USING ({own});
+        CREATE POLICY added ON bashgate.record FOR INSERT TO \"{group}\" WITH CHECK ({own});
+        GRANT SELECT, INSERT ON bashgate.record TO \"{group}\";
+        CREATE TABLE bashgate.record_other PARTITION OF bashgate.record DEFAULT;
+        DO $do$
+        DECLARE
+            month timestamptz := date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC';
+            next timestamptz;
+        BEGIN
+            FOR n IN 1..{MONTHS} LOOP
+                next := (month AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC';
+                EXECUTE format(
+                    'CREATE TABLE bashgate.%I PARTITION OF bashgate.record FOR VALUES FROM (%s) TO (%s)',
+                    'record_' || to_char(month AT TIME ZONE 'UTC', 'YYYY_MM'),
+                    (extract(epoch FROM month) * 1000)::bigint,
+                    (extract(epoch FROM next) * 1000)::bigint
+                );
+                month := next;
+            END LOOP;
+        END
+        $do$;
+        "
+    )
+}

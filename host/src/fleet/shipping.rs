@@ -1,0 +1,367 @@
+//! What the host recorded goes to the fleet's database, in order and once, whenever the database is there.
+//!
+//! Nothing is queued for it: the queue is the host's own audit, of which is sent what the database has not got yet. A thread of its own does
+//! it, so that nothing of the host waits for the network.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bashgate_shared::seal::HostKey;
+use serde::Serialize;
+use tokio::sync::watch;
+use tokio_postgres::{Client, Transaction};
+
+use super::database::DatabaseError;
+use super::membership::{Membership, MembershipError, Taken};
+use super::statement::{Head, Signed, Start, Statement as _};
+use crate::audit::{Hash, Record};
+use crate::clock;
+use crate::state::{self, StateError};
+use crate::store::{Reader, StoreError};
+
+/// How often the host's own record is looked at for something new.
+const LOOK: Duration = Duration::from_millis(250);
+/// How often it is looked whether the host is a member again.
+const MEMBER: Duration = Duration::from_secs(2);
+/// How often a head is signed anew where nothing is new: whoever reads an older one knows that the host is cut off.
+pub const HEAD_EVERY: Duration = Duration::from_mins(1);
+/// How long is waited before the next try, first and most.
+const WAITS: [Duration; 2] = [Duration::from_millis(500), Duration::from_mins(1)];
+/// Most records that are sent in one go.
+const RECORDS: usize = 2000;
+/// So many bytes of them are enough for one go.
+const BYTES: usize = 4 << 20;
+
+/// How it stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// Which host of the fleet this is; none: it belongs to none.
+    pub member: Option<String>,
+    /// The last record that the database has.
+    pub sent: Option<u64>,
+    /// What keeps more from being sent.
+    pub trouble: Option<String>,
+}
+
+impl Standing {
+    /// In a line.
+    pub fn words(&self) -> String {
+        let member = self.member.as_deref().unwrap_or("this host");
+        let sent = self.sent.map_or_else(|| "nothing sent yet".to_owned(), |sent| format!("has records up to {sent}"));
+        match &self.trouble {
+            None => format!("fleet: {member}, {sent}"),
+            Some(trouble) => format!("fleet: {member}, {sent}; NOTHING GOES THERE NOW: {trouble}"),
+        }
+    }
+}
+
+/// Why nothing can be sent at the moment, or until somebody does something.
+#[derive(Debug, thiserror::Error)]
+pub enum ShippingError {
+    /// The membership.
+    #[error(transparent)]
+    Membership(#[from] MembershipError),
+    /// The database.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The host's own store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A key.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The fleet's key has not signed yet.
+    #[error("whoever runs the fleet has not taken this host in yet; `bashgate fleet list` there does it")]
+    NotTaken,
+    /// The host was revoked.
+    #[error("this host was revoked: it belongs to the fleet no more")]
+    Revoked,
+    /// The database has what the host has not.
+    #[error(
+        "the fleet has records up to {there} of this host, which has {here} itself: it was put back to an older state, or two hosts \
+         have one identity; revoke it, and join again with a new token"
+    )]
+    Behind {
+        /// The last one there.
+        there: u64,
+        /// The last one here.
+        here: u64,
+    },
+    /// The database has another record than the host.
+    #[error(
+        "record {0} is another one in the fleet than here: two hosts have one identity, or this one was put back to an older state; \
+         revoke it, and join again with a new token"
+    )]
+    Other(u64),
+    /// What would come next was forgotten here.
+    #[error(
+        "records behind {there} were pruned here, up to {here}, before the fleet had them; revoke this host, and join again"
+    )]
+    Pruned {
+        /// The last one there.
+        there: u64,
+        /// The last one that is gone here.
+        here: u64,
+    },
+    /// What the database says of this host, this host has not said.
+    #[error(
+        "somebody changed what the fleet's database holds of this host; run `bashgate fleet verify`, and see who could"
+    )]
+    Forged,
+}
+
+impl From<tokio_postgres::Error> for ShippingError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+/// What sends the record of a running host.
+pub struct Shipper {
+    standing: Arc<Mutex<Standing>>,
+    stop: watch::Sender<bool>,
+}
+
+impl Shipper {
+    /// Starts it for the host with this state folder.
+    pub fn start(state: &Path) -> std::io::Result<Self> {
+        let standing = Arc::new(Mutex::new(Standing::default()));
+        let (stop, mut stopped) = watch::channel(false);
+        let work = Work { state: state.to_owned(), standing: standing.clone() };
+        std::thread::Builder::new().name("fleet".to_owned()).spawn(move || {
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => return work.stands(|standing| standing.trouble = Some(error.to_string())),
+            };
+            runtime.block_on(async {
+                tokio::select! {
+                    () = work.run() => {}
+                    _ = stopped.wait_for(|stop| *stop) => {}
+                }
+            });
+        })?;
+        Ok(Self { standing, stop })
+    }
+
+    /// How it stands.
+    pub fn standing(&self) -> Standing {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Shipper {
+    fn drop(&mut self) {
+        let _ = self.stop.send(true);
+    }
+}
+
+struct Work {
+    state: PathBuf,
+    standing: Arc<Mutex<Standing>>,
+}
+
+/// Where the chain in the database ends, as the host has signed; `None` where it has sent nothing yet.
+type End = Option<(u64, Hash)>;
+
+impl Work {
+    fn stands(&self, change: impl FnOnce(&mut Standing)) {
+        change(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    async fn run(&self) {
+        let [first, most] = WAITS;
+        let mut wait = first;
+        loop {
+            let begun = Instant::now();
+            let error = match Membership::load(&self.state) {
+                Ok(Some(membership)) => match self.send(membership).await {
+                    Ok(()) => continue,
+                    Err(error) => error,
+                },
+                // It has left: whoever started this ends it.
+                Ok(None) => {
+                    self.stands(|standing| *standing = Standing::default());
+                    tokio::time::sleep(MEMBER).await;
+                    continue;
+                }
+                Err(error) => error.into(),
+            };
+            tracing::warn!(%error, "nothing goes to the fleet's database; it is tried again");
+            self.stands(|standing| standing.trouble = Some(error.to_string()));
+            // What has worked for a while is tried again at once.
+            wait = if begun.elapsed() > most { first } else { wait };
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(most);
+        }
+    }
+
+    /// Sends what is there and what comes, until something fails or the host belongs to the fleet no more.
+    async fn send(&self, mut membership: Membership) -> Result<(), ShippingError> {
+        self.stands(|standing| standing.member = Some(membership.member.to_string()));
+        membership.complete(&self.state).await?;
+        let key = membership.key(&self.state)?;
+        let mut client = membership.address.connect(&membership.login()).await?;
+        match membership.taken(&client, key.public()).await? {
+            Taken::Yes => {}
+            Taken::NotYet => return Err(ShippingError::NotTaken),
+            Taken::Revoked => return Err(ShippingError::Revoked),
+        }
+        let reader = Reader::open(&state::store(&self.state))?;
+        let sender = Sender { membership: &membership, key: &key, reader: &reader };
+        let mut said_at = None::<Instant>;
+        let mut sent = None;
+        loop {
+            let (here, _) = reader.head()?;
+            let is_due = said_at.is_none_or(|at| at.elapsed() >= HEAD_EVERY);
+            if sent == Some(here) && !is_due {
+                tokio::time::sleep(LOOK).await;
+                // It may have left the fleet.
+                if Membership::load(&self.state)?.as_ref() != Some(&membership) {
+                    return Ok(());
+                }
+                continue;
+            }
+            let (seq, _) = sender.round(&mut client).await?;
+            (sent, said_at) = (Some(seq), Some(Instant::now()));
+            self.stands(|standing| (standing.sent, standing.trouble) = (Some(seq), None));
+        }
+    }
+}
+
+struct Sender<'a> {
+    membership: &'a Membership,
+    key: &'a HostKey,
+    reader: &'a Reader,
+}
+
+impl Sender<'_> {
+    /// Sends what comes next, and says where the chain ends now: all of it, or nothing.
+    async fn round(&self, client: &mut Client) -> Result<(u64, Hash), ShippingError> {
+        let transaction = client.transaction().await?;
+        let end = self.end(&transaction).await?;
+        let (seq, hash) = self.follows(end)?;
+        let (mut records, mut bytes) = (Vec::new(), 0);
+        self.reader.audit(seq + 1, |record| {
+            bytes += record.body.len();
+            records.push(record);
+            records.len() < RECORDS && bytes < BYTES
+        })?;
+        let (mut last, mut head) = (seq, hash);
+        for record in &records {
+            // A chain with a hole is not sent on: the store is damaged.
+            if record.seq != last + 1 {
+                return Err(self.reader.damaged(format!("record {} is missing", last + 1)).into());
+            }
+            (last, head) = (record.seq, record.hash);
+        }
+        self.add(&transaction, &records).await?;
+        self.say(&transaction, end.is_none().then_some((seq, hash)), (last, head)).await?;
+        transaction.commit().await?;
+        Ok((last, head))
+    }
+
+    /// Where the chain in the database ends. Whoever else sends as this host waits.
+    async fn end(&self, transaction: &Transaction<'_>) -> Result<End, ShippingError> {
+        let (host, number) = (self.membership.member.host.as_str(), self.membership.member.number);
+        let row = transaction
+            .query_opt(
+                "SELECT head, head_signature FROM head WHERE host = $1 AND number = $2 FOR UPDATE",
+                &[&host, &number],
+            )
+            .await?;
+        let there: Option<i64> = transaction
+            .query_one("SELECT max(seq) FROM record WHERE host = $1 AND number = $2", &[&host, &number])
+            .await?
+            .get(0);
+        let Some(row) = row else {
+            // Records that no head speaks of are not ours, or their head is gone.
+            return if there.is_none() { Ok(None) } else { Err(ShippingError::Forged) };
+        };
+        let head = Signed::of(&row, 0).and_then(|signed| signed.read::<Head>(self.key.public()));
+        let head = head.filter(|head| head.member == self.membership.member);
+        let (seq, hash) = head.and_then(|head| head.end()).ok_or(ShippingError::Forged)?;
+        let there = there.map_or(0, i64::cast_unsigned);
+        if there > seq {
+            return Err(ShippingError::Forged);
+        }
+        Ok(Some((seq, hash)))
+    }
+
+    /// The record behind which the host goes on, after a look at whether both chains are one.
+    fn follows(&self, end: End) -> Result<(u64, Hash), ShippingError> {
+        let (pruned, pruned_hash) =
+            self.reader.checkpoint()?.map_or((0, Hash::START), |checkpoint| (checkpoint.seq, checkpoint.hash));
+        let Some((seq, hash)) = end else { return Ok((pruned, pruned_hash)) };
+        let (here, _) = self.reader.head()?;
+        if seq > here {
+            return Err(ShippingError::Behind { there: seq, here });
+        }
+        if seq < pruned {
+            return Err(ShippingError::Pruned { there: seq, here: pruned });
+        }
+        let mut own = (seq == pruned).then_some(pruned_hash);
+        if own.is_none() {
+            self.reader.audit(seq, |record| {
+                own = Some(record.hash).filter(|_| record.seq == seq);
+                false
+            })?;
+        }
+        if own == Some(hash) { Ok((seq, hash)) } else { Err(ShippingError::Other(seq)) }
+    }
+
+    async fn add(&self, transaction: &Transaction<'_>, records: &[Record]) -> Result<(), ShippingError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let (host, number) = (self.membership.member.host.as_str(), self.membership.member.number);
+        let seqs: Vec<i64> = records.iter().map(|record| record.seq.cast_signed()).collect();
+        let times: Vec<i64> = records.iter().map(|record| i64::try_from(record.at_ms()).unwrap_or(i64::MAX)).collect();
+        let by = |at: usize| records.iter().map(move |record| record.looked_up_by.get(at).and_then(Option::as_deref));
+        let kinds: Vec<&str> = by(0).map(Option::unwrap_or_default).collect();
+        let (workspaces, requests): (Vec<_>, Vec<_>) = (by(1).collect(), by(2).collect());
+        let bodies: Vec<&str> = records.iter().map(|record| record.body.as_str()).collect();
+        let hashes: Vec<&[u8]> = records.iter().map(|record| record.hash.0.as_slice()).collect();
+        transaction
+            .execute(
+                "INSERT INTO record (host, number, seq, at_ms, kind, workspace, request_id, body, hash)
+                 SELECT $1, $2, * FROM unnest(
+                     $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[])",
+                &[&host, &number, &seqs, &times, &kinds, &workspaces, &requests, &bodies, &hashes],
+            )
+            .await?;
+        Ok(())
+    }
+
+    /// Signs where the chain begins, if that is not said yet, and where it ends.
+    async fn say(
+        &self,
+        transaction: &Transaction<'_>,
+        start: End,
+        (seq, hash): (u64, Hash),
+    ) -> Result<(), ShippingError> {
+        let member = &self.membership.member;
+        let (host, number) = (member.host.as_str(), member.number);
+        let at_ms = clock::now().unix_ms;
+        let head = Head { member: member.clone(), seq, hash: hash.to_string(), at_ms }.sign(self.key);
+        let Some((from, before)) = start else {
+            transaction
+                .execute(
+                    "UPDATE head SET head = $3, head_signature = $4 WHERE host = $1 AND number = $2",
+                    &[&host, &number, &head.text, &head.signature],
+                )
+                .await?;
+            return Ok(());
+        };
+        let start =
+            (from > 0).then(|| Start { member: member.clone(), seq: from, hash: before.to_string() }.sign(self.key));
+        let (text, signature) = start.map(|signed| (signed.text, signed.signature)).unzip();
+        transaction
+            .execute(
+                "INSERT INTO head (host, number, start, start_signature, head, head_signature) VALUES ($1, $2, $3, $4, $5, $6)",
+                &[&host, &number, &text, &signature, &head.text, &head.signature],
+            )
+            .await?;
+        Ok(())
+    }
+}
