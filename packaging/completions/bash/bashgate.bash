@@ -55,6 +55,9 @@ _bashgate() {
             bashgate,egress)
                 cmd="bashgate__subcmd__egress"
                 ;;
+            bashgate,fleet)
+                cmd="bashgate__subcmd__fleet"
+                ;;
             bashgate,grants)
                 cmd="bashgate__subcmd__grants"
                 ;;
@@ -226,6 +229,54 @@ _bashgate() {
             bashgate__subcmd__egress__subcmd__help,tail)
                 cmd="bashgate__subcmd__egress__subcmd__help__subcmd__tail"
                 ;;
+            bashgate__subcmd__fleet,enrol)
+                cmd="bashgate__subcmd__fleet__subcmd__enrol"
+                ;;
+            bashgate__subcmd__fleet,help)
+                cmd="bashgate__subcmd__fleet__subcmd__help"
+                ;;
+            bashgate__subcmd__fleet,init)
+                cmd="bashgate__subcmd__fleet__subcmd__init"
+                ;;
+            bashgate__subcmd__fleet,join)
+                cmd="bashgate__subcmd__fleet__subcmd__join"
+                ;;
+            bashgate__subcmd__fleet,leave)
+                cmd="bashgate__subcmd__fleet__subcmd__leave"
+                ;;
+            bashgate__subcmd__fleet,list)
+                cmd="bashgate__subcmd__fleet__subcmd__list"
+                ;;
+            bashgate__subcmd__fleet,revoke)
+                cmd="bashgate__subcmd__fleet__subcmd__revoke"
+                ;;
+            bashgate__subcmd__fleet,verify)
+                cmd="bashgate__subcmd__fleet__subcmd__verify"
+                ;;
+            bashgate__subcmd__fleet__subcmd__help,enrol)
+                cmd="bashgate__subcmd__fleet__subcmd__help__subcmd__enrol"
+                ;;
+            bashgate__subcmd__fleet__subcmd__help,help)
+                cmd="bashgate__subcmd__fleet__subcmd__help__subcmd__help"
+                ;;
+            bashgate__subcmd__fleet__subcmd__help,init)
+                cmd="bashgate__subcmd__fleet__subcmd__help__subcmd__init"
+                ;;
+            bashgate__subcmd__fleet__subcmd__help,join)
+                cmd="bashgate__subcmd__fleet__subcmd__help__subcmd__join"
+                ;;
+            bashgate__subcmd__fleet__subcmd__help,leave)
+                cmd="bashgate__subcmd__fleet__subcmd__help__subcmd__leave"
+                ;;
+            bashgate__subcmd__fleet__subcmd__help,list)
+                cmd="bashgate__subcmd__fleet__subcmd__help__subcmd__list"
+                ;;
+            bashgate__subcmd__fleet__subcmd__help,revoke)
+                cmd="bashgate__subcmd__fleet__subcmd__help__subcmd__revoke"
+                ;;
+            bashgate__subcmd__fleet__subcmd__help,verify)
+                cmd="bashgate__subcmd__fleet__subcmd__help__subcmd__verify"
+                ;;
             bashgate__subcmd__help,approve)
                 cmd="bashgate__subcmd__help__subcmd__approve"
                 ;;
@@ -264,6 +315,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help,egress)
                 cmd="bashgate__subcmd__help__subcmd__egress"
+                ;;
+            bashgate__subcmd__help,fleet)
+                cmd="bashgate__subcmd__help__subcmd__fleet"
                 ;;
             bashgate__subcmd__help,grants)
                 cmd="bashgate__subcmd__help__subcmd__grants"
@@ -363,6 +417,27 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help__subcmd__egress,tail)
                 cmd="bashgate__subcmd__help__subcmd__egress__subcmd__tail"
+                ;;
+            bashgate__subcmd__help__subcmd__fleet,enrol)
+                cmd="bashgate__subcmd__help__subcmd__fleet__subcmd__enrol"
+                ;;
+            bashgate__subcmd__help__subcmd__fleet,init)
+                cmd="bashgate__subcmd__help__subcmd__fleet__subcmd__init"
+                ;;
+            bashgate__subcmd__help__subcmd__fleet,join)
+                cmd="bashgate__subcmd__help__subcmd__fleet__subcmd__join"
+                ;;
+            bashgate__subcmd__help__subcmd__fleet,leave)
+                cmd="bashgate__subcmd__help__subcmd__fleet__subcmd__leave"
+                ;;
+            bashgate__subcmd__help__subcmd__fleet,list)
+                cmd="bashgate__subcmd__help__subcmd__fleet__subcmd__list"
+                ;;
+            bashgate__subcmd__help__subcmd__fleet,revoke)
+                cmd="bashgate__subcmd__help__subcmd__fleet__subcmd__revoke"
+                ;;
+            bashgate__subcmd__help__subcmd__fleet,verify)
+                cmd="bashgate__subcmd__help__subcmd__fleet__subcmd__verify"
                 ;;
             bashgate__subcmd__help__subcmd__inspector,test)
                 cmd="bashgate__subcmd__help__subcmd__inspector__subcmd__test"
@@ -563,7 +638,7 @@ _bashgate() {
 
     case "${cmd}" in
         bashgate)
-            opts="-h -V --help --version demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress inspector backup doctor config help"
+            opts="-h -V --help --version demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress fleet inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1434,6 +1509,280 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__fleet)
+            opts="-h --help init enrol join leave list verify revoke help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__enrol)
+            opts="-h --to --no-wait --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help)
+            opts="init enrol join leave list verify revoke help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__enrol)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__init)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__join)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__leave)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__revoke)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__init)
+            opts="-h --ca --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__join)
+            opts="-h --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__leave)
+            opts="-h --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__list)
+            opts="-h --json --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__revoke)
+            opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__verify)
+            opts="-h --json --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__grants)
             opts="-h --json --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1453,7 +1802,7 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help)
-            opts="demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress inspector backup doctor config help"
+            opts="demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress fleet inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1831,6 +2180,118 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help__subcmd__egress__subcmd__tail)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__fleet)
+            opts="init enrol join leave list verify revoke"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__fleet__subcmd__enrol)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__fleet__subcmd__init)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__fleet__subcmd__join)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__fleet__subcmd__leave)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__fleet__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__fleet__subcmd__revoke)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__fleet__subcmd__verify)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
