@@ -44,23 +44,25 @@ run: quick
 
 # The release binaries in target/bin.
 build:
-	$(STATIC) cargo build --locked --release -p bashgate -p bashgate-run
+	$(STATIC) cargo build --locked --release -p bashgate -p bashgate-fleet -p bashgate-run
 	target=$$(packaging/hook-target.sh) && mkdir -p $(BIN) && \
 		$(STATIC) cargo build --locked --profile hook -p bashgate-hook --target $$target && \
 		install -m 755 target/$$target/hook/bashgate-hook $(BIN)/
-	install -m 755 target/release/bashgate target/release/bashgate-run $(BIN)/
+	install -m 755 target/release/bashgate target/release/bashgate-fleet target/release/bashgate-run $(BIN)/
 
 # What `make build` has built, with manual pages, completions and a unit of systemd: sudo make install [PREFIX=/usr/local]
 install:
-	@test -x $(BIN)/bashgate -a -x $(BIN)/bashgate-hook -a -x $(BIN)/bashgate-run || { echo "run 'make build' first" >&2; exit 1; }
+	@test -x $(BIN)/bashgate -a -x $(BIN)/bashgate-hook -a -x $(BIN)/bashgate-run -a -x $(BIN)/bashgate-fleet || { echo "run 'make build' first" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/lib/systemd/user \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	install -m 755 $(BIN)/bashgate $(BIN)/bashgate-hook $(BIN)/bashgate-run $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(BIN)/bashgate $(BIN)/bashgate-fleet $(BIN)/bashgate-hook $(BIN)/bashgate-run $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 packaging/completions/bash/bashgate.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/bashgate
 	install -m 644 packaging/completions/bash/bashgate-run.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bashgate-run
+	install -m 644 packaging/completions/bash/bashgate-fleet.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bashgate-fleet
 	install -m 644 packaging/completions/zsh/_* $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
 	install -m 644 packaging/completions/fish/*.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
 	sed 's#@PREFIX@#$(PREFIX)#' packaging/systemd/bashgate.service > $(DESTDIR)$(PREFIX)/lib/systemd/user/bashgate.service
@@ -85,9 +87,9 @@ dist:
 
 # The same without optimisation, for the tests of a change: seconds instead of minutes.
 quick:
-	$(STATIC) cargo build --locked -p bashgate -p bashgate-hook -p bashgate-run
+	$(STATIC) cargo build --locked -p bashgate -p bashgate-fleet -p bashgate-hook -p bashgate-run
 	mkdir -p $(BIN)
-	install -m 755 target/debug/bashgate target/debug/bashgate-hook target/debug/bashgate-run $(BIN)/
+	install -m 755 target/debug/bashgate target/debug/bashgate-fleet target/debug/bashgate-hook target/debug/bashgate-run $(BIN)/
 
 # What every change needs: lints, the tests of the libraries, and a scripted agent through the real hook and host.
 check:

@@ -24,13 +24,13 @@ mkdir -p "$out"
 for architecture in ${ARCHITECTURES:-x86_64 aarch64}; do
     target=$architecture-unknown-linux-musl
     rustup target add "$target"
-    CARGO_ENCODED_RUSTFLAGS=$everywhere cargo zigbuild --locked --release --target "$target" -p bashgate
+    CARGO_ENCODED_RUSTFLAGS=$everywhere cargo zigbuild --locked --release --target "$target" -p bashgate -p bashgate-fleet
     CARGO_ENCODED_RUSTFLAGS=$at_a_fixed_place cargo zigbuild --locked --release --target "$target" -p bashgate-run
     CARGO_ENCODED_RUSTFLAGS=$at_a_fixed_place cargo zigbuild --locked --profile hook --target "$target" -p bashgate-hook
     name=bashgate-$version-linux-$architecture
     bin=$out/$architecture
     mkdir -p "$bin"
-    install -m 755 "target/$target/release/bashgate" "target/$target/release/bashgate-run" "target/$target/hook/bashgate-hook" "$bin/"
+    install -m 755 "target/$target/release/bashgate" "target/$target/release/bashgate-fleet" "target/$target/release/bashgate-run" "target/$target/hook/bashgate-hook" "$bin/"
     make --no-print-directory install BIN="$bin" DESTDIR="$PWD/$out/$name" PREFIX=
     install -m 644 README.md LICENSE-APACHE LICENSE-MIT "$out/$name/"
     tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --format=ustar -C "$out" -cf - "$name" |

@@ -19,13 +19,14 @@ for architecture in x86_64 aarch64; do
     tar -xzf bashgate-*-linux-$architecture.tar.gz
     cd bashgate-*-linux-$architecture
     test -s README.md -a -s LICENSE-MIT -a -s share/man/man1/bashgate.1 -a -s lib/systemd/user/bashgate.service
-    for program in bashgate bashgate-hook bashgate-run; do
+    for program in bashgate bashgate-fleet bashgate-hook bashgate-run; do
         file -b "bin/$program" | grep -q 'statically linked\|static-pie linked'
     done
     run=
     test "$(uname -m)" = "$architecture" || run=qemu-$architecture-static
     $run bin/bashgate --version
     $run bin/bashgate-run --version
+    $run bin/bashgate fleet --version
     # It reads commands as it does elsewhere.
     $run bin/bashgate classify 'git status && ls | wc -l'
     $run bin/bashgate init "$work/gate-$architecture" > /dev/null

@@ -59,7 +59,7 @@ pub fn bin(name: &str) -> PathBuf {
 
 /// The source of our programs that was changed last.
 static NEWEST_SOURCE: LazyLock<(PathBuf, SystemTime)> = LazyLock::new(|| {
-    let mut folders: Vec<PathBuf> = ["shared", "container-hook", "runner", "host", "Cargo.lock", "Cargo.toml"]
+    let mut folders: Vec<PathBuf> = ["shared", "container-hook", "runner", "host", "fleet", "Cargo.lock", "Cargo.toml"]
         .map(|name| repository().join(name))
         .into();
     let mut newest = (PathBuf::new(), SystemTime::UNIX_EPOCH);

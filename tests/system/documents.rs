@@ -196,11 +196,16 @@ fn the_manual_pages() {
         let mut out = Vec::new();
         clap_mangen::Man::new(titled).source("bashgate").render(&mut out).unwrap();
         is_current(&repository().join(format!("docs/man/{name}.1")), &out);
-        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+        // What is another program has the pages of that.
+        for inner in command
+            .get_subcommands()
+            .filter(|inner| !inner.is_hide_set() && !["help", "fleet"].contains(&inner.get_name()))
+        {
             page(inner, &format!("{name}-{}", inner.get_name()));
         }
     }
     page(&bashgate::cli::command(), "bashgate");
+    page(&bashgate_fleet::cli::command(), "bashgate-fleet");
     page(&bashgate_run::cli::command(), "bashgate-run");
 }
 
@@ -209,9 +214,11 @@ fn the_completions() {
     use clap_complete::{Generator, Shell, generate};
 
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        for (mut command, name) in
-            [(bashgate::cli::command(), "bashgate"), (bashgate_run::cli::command(), "bashgate-run")]
-        {
+        for (mut command, name) in [
+            (bashgate::cli::command(), "bashgate"),
+            (bashgate_fleet::cli::command(), "bashgate-fleet"),
+            (bashgate_run::cli::command(), "bashgate-run"),
+        ] {
             let mut out = Vec::new();
             generate(shell, &mut command, name, &mut out);
             let file = repository().join(format!("packaging/completions/{shell}")).join(shell.file_name(name));

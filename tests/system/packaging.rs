@@ -5,7 +5,7 @@ use std::process::Command;
 
 use bashgate_tests::{Output, Site, bin, repository};
 
-const PROGRAMS: [&str; 3] = ["bashgate", "bashgate-hook", "bashgate-run"];
+const PROGRAMS: [&str; 4] = ["bashgate", "bashgate-fleet", "bashgate-hook", "bashgate-run"];
 
 fn make(words: &[&str]) -> Output {
     let mut make = Command::new("make");

@@ -7,7 +7,7 @@ mod backup;
 mod chat;
 mod demo;
 mod doctor;
-mod fleet;
+mod failure;
 mod init;
 mod inspector;
 mod judge;
@@ -27,7 +27,9 @@ use std::process::ExitCode;
 use bashgate_shared::{say, say_aside};
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::{Config, ConfigError};
+pub use failure::{Failure, Run};
+
+use crate::config::Config;
 use crate::control::ControlCommand;
 
 #[derive(Parser)]
@@ -238,10 +240,12 @@ enum Command {
         #[command(flatten)]
         config: ConfigFile,
     },
-    /// Many hosts, one record: what a team's hosts recorded, together in a PostgreSQL database that nobody has to trust
+    /// Many hosts, one record, in a PostgreSQL database that nobody has to trust: starts `bashgate-fleet`
+    #[command(disable_help_flag = true)]
     Fleet {
-        #[command(subcommand)]
-        act: Fleet,
+        /// What `bashgate-fleet` takes; `bashgate fleet --help` says what that is
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<std::ffi::OsString>,
     },
     /// Measure the inspector on commands of your own
     Inspector {
@@ -421,76 +425,6 @@ enum Egress {
     },
 }
 
-/// The folder of whoever runs a fleet.
-#[derive(Args, Clone)]
-struct FleetFolder {
-    /// The fleet's own folder, with its key [default: ~/.config/bashgate/fleet]
-    #[arg(long, value_name = "DIR")]
-    folder: Option<PathBuf>,
-}
-
-#[derive(Subcommand)]
-enum Fleet {
-    /// Make a fleet: its key in a folder here, its tables in a PostgreSQL database
-    Init {
-        /// The database, as postgres://ROLE@HOST:PORT/DATABASE; the role must be allowed to make roles. Its password: PGPASSWORD
-        database: String,
-        /// The certificate, in PEM, that the server's is signed by, where the machine does not trust it
-        #[arg(long, value_name = "FILE")]
-        ca: Option<PathBuf>,
-        #[command(flatten)]
-        folder: FleetFolder,
-    },
-    /// Make a token with which one new host joins, once, within 24 hours
-    Enrol {
-        /// The host's name in the fleet
-        host: String,
-        /// Where to write the token [default: HOST.token]
-        #[arg(long, value_name = "FILE")]
-        to: Option<PathBuf>,
-        /// Do not wait until it has joined; `bashgate fleet list` takes it in later
-        #[arg(long)]
-        no_wait: bool,
-        #[command(flatten)]
-        folder: FleetFolder,
-    },
-    /// On a new host: join with a token
-    Join {
-        /// The token's file, or `-` for standard input
-        token: PathBuf,
-        #[command(flatten)]
-        config: ConfigFile,
-    },
-    /// On a host: send nothing any more. What was sent stays on record
-    Leave {
-        #[command(flatten)]
-        config: ConfigFile,
-    },
-    /// Take in who has joined, and list the hosts: how many records, and when each spoke last
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        folder: FleetFolder,
-    },
-    /// Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent
-    Verify {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        folder: FleetFolder,
-    },
-    /// A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts
-    Revoke {
-        /// Its name
-        host: String,
-        #[command(flatten)]
-        folder: FleetFolder,
-    },
-}
-
 #[derive(Subcommand)]
 enum Audit {
     /// The last records
@@ -550,55 +484,16 @@ enum ConfigAct {
     },
 }
 
-/// Why a command of the command line fails.
-enum Failure {
-    /// A run that failed: what happened, why, and what to do.
-    Failed { error: String, cause: Option<String>, help: String },
-    /// Refused or denied.
-    Refused(String),
-    /// Called wrongly.
-    Usage(String),
+/// Becomes the program for fleets.
+fn fleet(words: &[std::ffi::OsString]) -> Run {
+    use std::os::unix::process::CommandExt as _;
+    let program = crate::fleet::program();
+    let error = std::process::Command::new(&program).args(words).exec();
+    Err(Failure::failed(
+        format!("cannot start {}: {error}", program.display()),
+        "install it beside bashgate: it comes with the same archive, package and `make install`",
+    ))
 }
-
-impl Failure {
-    fn failed(error: impl std::fmt::Display, help: impl Into<String>) -> Self {
-        Self::Failed { error: error.to_string(), cause: None, help: help.into() }
-    }
-
-    fn of(error: &(dyn std::error::Error + 'static), help: impl Into<String>) -> Self {
-        let cause = error.source().map(ToString::to_string);
-        Self::Failed { error: error.to_string(), cause, help: help.into() }
-    }
-
-    fn print(&self) -> ExitCode {
-        match self {
-            Self::Failed { error, cause, help } => {
-                say_aside!("error: {error}");
-                if let Some(cause) = cause {
-                    say_aside!("cause: {cause}");
-                }
-                say_aside!("help: {help}");
-                ExitCode::from(1)
-            }
-            Self::Refused(why) => {
-                say_aside!("refused: {why}");
-                ExitCode::from(2)
-            }
-            Self::Usage(why) => {
-                say_aside!("error: {why}");
-                ExitCode::from(64)
-            }
-        }
-    }
-}
-
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        Self::of(&error, error.help())
-    }
-}
-
-type Run = Result<(), Failure>;
 
 impl ConfigFile {
     fn load(&self) -> Result<Config, Failure> {
@@ -671,7 +566,7 @@ fn run(command: Command) -> Run {
         Command::Egress { act: Egress::Tail { lines, follow, workspace, json }, config } => {
             audit::egress(&config.load()?, lines, workspace.as_deref(), (json, follow))
         }
-        Command::Fleet { act } => fleet::run(act),
+        Command::Fleet { words } => fleet(&words),
         Command::Backup { to, config } => backup::run(&config.load()?, &to),
         Command::Doctor { json, config } => doctor::run(config.config.as_deref(), json),
         Command::Config { act: ConfigAct::Path, config } => {

@@ -33,7 +33,7 @@ use crate::config::{self, Config};
 use crate::control::Reply;
 use crate::egress::answers::Answers;
 use crate::fault;
-use crate::fleet::shipping::Shipper;
+use crate::fleet::Shipper;
 use crate::inspector::Panel;
 use crate::metrics::{Metrics, Stand};
 use crate::state::{Folder, Keys};

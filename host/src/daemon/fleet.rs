@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::core::Core;
-use crate::fleet::membership;
-use crate::fleet::shipping::{Shipper, Standing};
+use crate::fleet::{self, Shipper, Standing};
 
 /// How often it is looked whether the host has joined a fleet, or left it.
 const LOOK: Duration = Duration::from_secs(1);
@@ -16,7 +15,7 @@ impl Core {
             return;
         }
         self.times.fleet_look = Some(Instant::now());
-        match (membership::is_member(self.folder.path()), &self.fleet) {
+        match (fleet::is_member(self.folder.path()), &self.fleet) {
             (true, None) => match Shipper::start(self.folder.path()) {
                 Ok(shipper) => self.fleet = Some(shipper),
                 Err(error) => tracing::error!(%error, "nothing goes to the fleet's database"),
@@ -33,7 +32,7 @@ impl Core {
 
     /// The last record that the fleet has: none behind it is forgotten here. `None` where the host belongs to no fleet.
     pub(super) fn kept_for_fleet(&self) -> Option<u64> {
-        membership::is_member(self.folder.path())
+        fleet::is_member(self.folder.path())
             .then(|| self.fleet_standing().and_then(|standing| standing.sent).unwrap_or(0))
     }
 }

@@ -1,24 +1,23 @@
 //! What the host recorded goes to the fleet's database, in order and once, whenever the database is there.
 //!
-//! Nothing is queued for it: the queue is the host's own audit, of which is sent what the database has not got yet. A thread of its own does
-//! it, so that nothing of the host waits for the network.
+//! Nothing is queued for it: the queue is the host's own audit, of which is sent what the database has not got yet.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bashgate_shared::say;
 use bashgate_shared::seal::HostKey;
-use serde::Serialize;
-use tokio::sync::watch;
 use tokio_postgres::{Client, Transaction};
 
 use super::database::DatabaseError;
 use super::membership::{Membership, MembershipError, Taken};
 use super::statement::{Head, Signed, Start, Statement as _};
-use crate::audit::{Hash, Record};
-use crate::clock;
-use crate::state::{self, StateError};
-use crate::store::{Reader, StoreError};
+use bashgate::audit::{Hash, Record};
+use bashgate::clock;
+use bashgate::fleet::Standing;
+use bashgate::state::{self, StateError};
+use bashgate::store::{Reader, StoreError};
 
 /// How often the host's own record is looked at for something new.
 const LOOK: Duration = Duration::from_millis(250);
@@ -32,29 +31,6 @@ const WAITS: [Duration; 2] = [Duration::from_millis(500), Duration::from_mins(1)
 const RECORDS: usize = 2000;
 /// So many bytes of them are enough for one go.
 const BYTES: usize = 4 << 20;
-
-/// How it stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Standing {
-    /// Which host of the fleet this is; none: it belongs to none.
-    pub member: Option<String>,
-    /// The last record that the database has.
-    pub sent: Option<u64>,
-    /// What keeps more from being sent.
-    pub trouble: Option<String>,
-}
-
-impl Standing {
-    /// In a line.
-    pub fn words(&self) -> String {
-        let member = self.member.as_deref().unwrap_or("this host");
-        let sent = self.sent.map_or_else(|| "nothing sent yet".to_owned(), |sent| format!("has records up to {sent}"));
-        match &self.trouble {
-            None => format!("fleet: {member}, {sent}"),
-            Some(trouble) => format!("fleet: {member}, {sent}; NOTHING GOES THERE NOW: {trouble}"),
-        }
-    }
-}
 
 /// Why nothing can be sent at the moment, or until somebody does something.
 #[derive(Debug, thiserror::Error)]
@@ -117,48 +93,16 @@ impl From<tokio_postgres::Error> for ShippingError {
     }
 }
 
-/// What sends the record of a running host.
-pub struct Shipper {
-    standing: Arc<Mutex<Standing>>,
-    stop: watch::Sender<bool>,
-}
-
-impl Shipper {
-    /// Starts it for the host with this state folder.
-    pub fn start(state: &Path) -> std::io::Result<Self> {
-        let standing = Arc::new(Mutex::new(Standing::default()));
-        let (stop, mut stopped) = watch::channel(false);
-        let work = Work { state: state.to_owned(), standing: standing.clone() };
-        std::thread::Builder::new().name("fleet".to_owned()).spawn(move || {
-            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => runtime,
-                Err(error) => return work.stands(|standing| standing.trouble = Some(error.to_string())),
-            };
-            runtime.block_on(async {
-                tokio::select! {
-                    () = work.run() => {}
-                    _ = stopped.wait_for(|stop| *stop) => {}
-                }
-            });
-        })?;
-        Ok(Self { standing, stop })
-    }
-
-    /// How it stands.
-    pub fn standing(&self) -> Standing {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl Drop for Shipper {
-    fn drop(&mut self) {
-        let _ = self.stop.send(true);
-    }
+/// Sends the record of the host with this state folder for as long as somebody keeps this process, and says how it stands in a line of JSON
+/// ([`Standing`]) each time when that is another.
+pub async fn ship(state: &Path) {
+    let work = Work { state: state.to_owned(), standing: Mutex::default() };
+    work.run().await;
 }
 
 struct Work {
     state: PathBuf,
-    standing: Arc<Mutex<Standing>>,
+    standing: Mutex<Standing>,
 }
 
 /// Where the chain in the database ends, as the host has signed; `None` where it has sent nothing yet.
@@ -166,7 +110,13 @@ type End = Option<(u64, Hash)>;
 
 impl Work {
     fn stands(&self, change: impl FnOnce(&mut Standing)) {
-        change(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = standing.clone();
+        change(&mut standing);
+        if *standing != before {
+            // Whoever has gone hears no more of it.
+            say!("{}", serde_json::to_string(&*standing).unwrap_or_default());
+        }
     }
 
     async fn run(&self) {
@@ -187,7 +137,6 @@ impl Work {
                 }
                 Err(error) => error.into(),
             };
-            tracing::warn!(%error, "nothing goes to the fleet's database; it is tried again");
             self.stands(|standing| standing.trouble = Some(error.to_string()));
             // What has worked for a while is tried again at once.
             wait = if begun.elapsed() > most { first } else { wait };

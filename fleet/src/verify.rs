@@ -13,8 +13,8 @@ use super::MemberId;
 use super::database::DatabaseError;
 use super::folder::{Folder, FolderError, Known, Seen};
 use super::statement::{Head, Member, Revoked, Signed, Start};
-use crate::audit::{Broken, Hash, Record, Verifier};
-use crate::clock;
+use bashgate::audit::{Broken, Hash, Record, Verifier};
+use bashgate::clock;
 
 /// So many records are fetched at a time.
 const PAGE: i64 = 2000;

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::MemberId;
-use crate::audit::Hash;
+use bashgate::audit::Hash;
 
 /// A statement as it was signed: its exact text, and the signature in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use super::database::{Address, DatabaseError, Login};
 use super::statement::{Member, Revoked, Signed};
 use super::token::{self, Token};
 use super::{MemberId, random_hex};
-use crate::state::{self, StateError};
+use bashgate::state::{self, StateError};
 
 /// A host's membership.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,16 +98,11 @@ pub enum Taken {
 }
 
 fn file(state: &Path) -> PathBuf {
-    state.join("fleet.json")
+    bashgate::fleet::membership_file(state)
 }
 
 fn key_file(state: &Path) -> PathBuf {
     state.join("fleet.key")
-}
-
-/// True for a host that belongs to a fleet, or is about to join one.
-pub fn is_member(state: &Path) -> bool {
-    file(state).exists()
 }
 
 impl Membership {

@@ -1,27 +1,132 @@
-//! `bashgate fleet`: many hosts, one record.
+//! The command line. `bashgate fleet …` is the same.
+//!
+//! Exit codes: 0 fine, 1 a failed run, 2 refused, 64 usage.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use bashgate_shared::{say, say_aside};
 use serde_json::json;
 use tokio_postgres::Client;
 
-use super::{Failure, Fleet, FleetFolder, Run};
-use crate::clock;
-use crate::config::Config;
-use crate::fleet::HostName;
-use crate::fleet::database::{Address, DatabaseError};
-use crate::fleet::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
-use crate::fleet::membership::{Membership, MembershipError};
-use crate::fleet::token::{self, Token};
-use crate::fleet::verify::{self, Chain, Listed};
-use crate::registered;
+use crate::HostName;
+use crate::database::{Address, DatabaseError};
+use crate::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
+use crate::membership::{Membership, MembershipError};
+use crate::token::{self, Token};
+use crate::verify::{self, Chain, Listed};
+use bashgate::cli::{Failure, Run};
+use bashgate::clock;
+use bashgate::config::Config;
+use bashgate::registered;
+use clap::{Args, Parser, Subcommand};
 
 /// How often it is looked whether a new host has joined.
 const LOOK: Duration = Duration::from_millis(500);
+
+#[derive(Parser)]
+#[command(
+    name = "bashgate-fleet",
+    version,
+    about = "Many hosts, one record: what a team's hosts record, together in a PostgreSQL database that nobody has to trust"
+)]
+struct Cli {
+    #[command(subcommand)]
+    act: Fleet,
+}
+
+#[derive(Args, Clone)]
+struct ConfigFile {
+    /// The host's configuration [default: the one that `bashgate` takes]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl ConfigFile {
+    fn load(&self) -> Result<Config, Failure> {
+        Ok(Config::find(self.config.as_deref())?)
+    }
+}
+
+/// The folder of whoever runs a fleet.
+#[derive(Args, Clone)]
+struct FleetFolder {
+    /// The fleet's own folder, with its key [default: ~/.config/bashgate/fleet]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Fleet {
+    /// Make a fleet: its key in a folder here, its tables in a PostgreSQL database
+    Init {
+        /// The database, as postgres://ROLE@HOST:PORT/DATABASE; the role must be allowed to make roles. Its password: PGPASSWORD
+        database: String,
+        /// The certificate, in PEM, that the server's is signed by, where the machine does not trust it
+        #[arg(long, value_name = "FILE")]
+        ca: Option<PathBuf>,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// Make a token with which one new host joins, once, within 24 hours
+    Enrol {
+        /// The host's name in the fleet
+        host: String,
+        /// Where to write the token [default: HOST.token]
+        #[arg(long, value_name = "FILE")]
+        to: Option<PathBuf>,
+        /// Do not wait until it has joined; `bashgate fleet list` takes it in later
+        #[arg(long)]
+        no_wait: bool,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// On a new host: join with a token
+    Join {
+        /// The token's file, or `-` for standard input
+        token: PathBuf,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// On a host: send nothing any more. What was sent stays on record
+    Leave {
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Take in who has joined, and list the hosts: how many records, and when each spoke last
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent
+    Verify {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it
+    #[command(hide = true)]
+    Ship {
+        /// The state folder
+        #[arg(long, value_name = "DIR")]
+        state: PathBuf,
+    },
+    /// A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts
+    Revoke {
+        /// Its name
+        host: String,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+}
 
 impl From<FolderError> for Failure {
     fn from(error: FolderError) -> Self {
@@ -59,7 +164,27 @@ fn host_name(text: &str) -> Result<HostName, Failure> {
     HostName::try_from(text.to_owned()).map_err(|why| Failure::Usage(format!("`{text}` is no name: {why}")))
 }
 
-pub(super) fn run(act: Fleet) -> Run {
+/// The whole command line, for its manual pages.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
+/// Runs the command line.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
+        }
+    };
+    match run(cli.act) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.print(),
+    }
+}
+
+fn run(act: Fleet) -> Run {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::failed(error, "check the machine's limits"))?;
     runtime.block_on(async {
@@ -71,8 +196,25 @@ pub(super) fn run(act: Fleet) -> Run {
             Fleet::List { json, folder } => list(json, &folder).await,
             Fleet::Verify { json, folder } => check(json, &folder).await,
             Fleet::Revoke { host, folder } => revoke(&host, &folder).await,
+            Fleet::Ship { state } => {
+                ship(&state).await;
+                Ok(())
+            }
         }
     })
+}
+
+/// Until whoever has started this is gone, or wants it no more.
+async fn ship(state: &Path) {
+    let (gone, wait) = tokio::sync::oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        drop(gone);
+    });
+    tokio::select! {
+        () = crate::shipping::ship(state) => {}
+        _ = wait => {}
+    }
 }
 
 async fn init(database: &str, ca: Option<&Path>, folder: &FleetFolder) -> Run {

@@ -3,12 +3,18 @@
 //! A host stays whole alone: its own store is its durable record, and it decides without the network. What it records goes to the
 //! database in order, by [`shipping`], whenever the database is there.
 //!
+//! Its own program, `bashgate-fleet`, which the host starts where it belongs to a fleet: what speaks to a database that may be hostile is
+//! apart from what decides. See [`bashgate::fleet`].
+//!
 //! INVARIANT: the database is a mailbox, as the folder between hook and host is. Whoever can write it can delay and delete; he forges
 //! nothing, and what he changes, moves or deletes is found by [`verify`]. Three kinds of keys see to it: the fleet's own, in the folder of
 //! whoever runs it ([`folder`]), says which hosts belong to it; each host's fleet key, in its state folder ([`membership`]), signs the head
 //! of its chain of records; and each record is bound to the one before it, as in the host's own store. What is signed is a
 //! [`statement`].
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+pub mod cli;
 pub mod database;
 pub mod folder;
 pub mod membership;

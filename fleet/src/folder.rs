@@ -14,8 +14,8 @@ use super::database::{Address, DatabaseError, Login};
 use super::statement::{Member, Revoked, Signed, Statement as _};
 use super::token::{self, Token};
 use super::{HostName, MemberId, random_hex, schema};
-use crate::clock;
-use crate::state::{self, StateError};
+use bashgate::clock;
+use bashgate::state::{self, StateError};
 
 /// How long a token counts that nobody has used.
 pub const TOKEN_HOURS: i32 = 24;

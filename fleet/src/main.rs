@@ -1,0 +1,7 @@
+//! `bashgate-fleet`: see the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bashgate_fleet::cli::main()
+}

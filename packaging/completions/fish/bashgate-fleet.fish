@@ -1,0 +1,67 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_bashgate_fleet_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_bashgate_fleet_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_bashgate_fleet_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_bashgate_fleet_using_subcommand
+    set -l cmd (__fish_bashgate_fleet_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -s V -l version -d 'Print version'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "init" -d 'Make a fleet: its key in a folder here, its tables in a PostgreSQL database'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "enrol" -d 'Make a token with which one new host joins, once, within 24 hours'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "join" -d 'On a new host: join with a token'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "leave" -d 'On a host: send nothing any more. What was sent stays on record'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "list" -d 'Take in who has joined, and list the hosts: how many records, and when each spoke last'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "verify" -d 'Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "ship" -d 'Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "revoke" -d 'A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand init" -l ca -d 'The certificate, in PEM, that the server\'s is signed by, where the machine does not trust it' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand init" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand init" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand enrol" -l to -d 'Where to write the token [default: HOST.token]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand enrol" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand enrol" -l no-wait -d 'Do not wait until it has joined; `bashgate fleet list` takes it in later'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand enrol" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand join" -l config -d 'The host\'s configuration [default: the one that `bashgate` takes]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand join" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand leave" -l config -d 'The host\'s configuration [default: the one that `bashgate` takes]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand leave" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand list" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand list" -l json -d 'Print JSON'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand list" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand verify" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand verify" -l json -d 'Print JSON'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand verify" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand ship" -l state -d 'The state folder' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand ship" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand revoke" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand revoke" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "init" -d 'Make a fleet: its key in a folder here, its tables in a PostgreSQL database'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "enrol" -d 'Make a token with which one new host joins, once, within 24 hours'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "join" -d 'On a new host: join with a token'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "leave" -d 'On a host: send nothing any more. What was sent stays on record'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "list" -d 'Take in who has joined, and list the hosts: how many records, and when each spoke last'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "verify" -d 'Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "ship" -d 'Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "revoke" -d 'A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
