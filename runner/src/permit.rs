@@ -50,8 +50,9 @@ pub struct WayOut {
     config: Config,
     cwd: PathBuf,
     workspace: PathBuf,
-    /// What it does is up to files that others could write: settings, what comes in, what it sends, and what links there lead to.
-    rests_on_folder: bool,
+    /// Where files lie that others could write and that say what it does: settings, what comes in, what it sends, and what links there lead
+    /// to. Empty where it does the same whatever lies anywhere.
+    goes_by: Vec<PathBuf>,
 }
 
 /// How far a permit reaches.
@@ -96,9 +97,9 @@ impl Permit {
         self.way_out.as_ref().map(|out| &out.way)
     }
 
-    /// True where it has a way out and is to have its folder to itself: what others write there meanwhile could make it do something else.
-    pub fn is_to_be_alone(&self) -> bool {
-        self.way_out.as_ref().is_some_and(|out| out.rests_on_folder)
+    /// Where it has a way out: what it goes by, and is to have to itself. What others write there meanwhile could make it do something else.
+    pub fn goes_by(&self) -> &[PathBuf] {
+        self.way_out.as_ref().map(|out| out.goes_by.as_slice()).unwrap_or_default()
     }
 
     /// The command's text, and what its way out refused. The permit is used up, and with it the way out.
@@ -476,22 +477,31 @@ pub fn way_out_of(
     places: (&Path, &Path),
 ) -> Result<WayOut, String> {
     // Somebody may have changed what the hook has looked at.
-    let (subject, rests_on_folder) =
+    let (subject, goes_by) =
         subject_of(command, config, places).ok_or("what it would start is not what it was when it was decided")?;
     let way = Way::of(&config.egress, answer, subject)?;
     let (cwd, workspace) = (places.0.to_owned(), places.1.to_owned());
-    Ok(WayOut { way, subject, config: config.clone(), cwd, workspace, rests_on_folder })
+    Ok(WayOut { way, subject, config: config.clone(), cwd, workspace, goes_by })
 }
 
-/// What a command with a way out is, wherever it may run: for the asker's home folder and for the owner's. And whether that is up to files.
-fn subject_of(command: &CommandLine, config: &Config, (cwd, workspace): (&Path, &Path)) -> Option<(Digest, bool)> {
+/// What a command with a way out is, wherever it may run: for the asker's home folder and for the owner's. And which files that is up to.
+fn subject_of(
+    command: &CommandLine,
+    config: &Config,
+    (cwd, workspace): (&Path, &Path),
+) -> Option<(Digest, Vec<PathBuf>)> {
     let found = classify(command, &around(Shell::Bash, Some(config), cwd));
     let own = subject(command, &found, config, cwd)?;
     if let Some(home) = home_of_owner(workspace) {
         let _home = OtherHome::of_commands(&home);
         subject(command, &found, config, cwd).filter(|there| *there == own)?;
     }
-    Some((own, rests_on_folder(&found)))
+    let goes_by = if rests_on_folder(&found) {
+        gate::places_of(&found.effects, &found.calls, std::iter::empty(), cwd)
+    } else {
+        Vec::new()
+    };
+    Some((own, goes_by))
 }
 
 /// False where a command with a way out does the same whatever lies in its folder: it goes by no settings, opens nothing and signs in nowhere.
@@ -533,5 +543,38 @@ const fn shell_of(preset: &Preset) -> Shell {
     match preset.shell.program {
         ShellProgram::Bash => Shell::Bash,
         ShellProgram::Sh => Shell::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_by_files_has_all_of_their_folders_to_itself() {
+        let root = tempfile::tempdir().unwrap();
+        let cwd = root.path().join("r");
+        for folder in ["r", "q"] {
+            std::fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        let goes_by = |text: &str| {
+            let found = classify(&parse(text).unwrap(), &around(Shell::Bash, None, &cwd));
+            if rests_on_folder(&found) {
+                gate::places_of(&found.effects, &found.calls, std::iter::empty(), &cwd)
+            } else {
+                Vec::new()
+            }
+        };
+        for text in [
+            "cd ../q && git ls-remote -q origin; git status -s",
+            "git -C ../q fetch origin",
+            "gh pr view 1; cat ../q/file",
+            "curl -T ../q/file https://h.example/x",
+        ] {
+            let places = goes_by(text);
+            assert!(places.iter().any(|place| place.ends_with("q") || place.ends_with("q/file")), "{text}: {places:?}");
+            assert!(places.contains(&cwd), "{text}: {places:?}");
+        }
+        assert!(goes_by("curl -s https://h.example/x | head -3").is_empty());
     }
 }

@@ -460,11 +460,12 @@ fn ground(permit: &Permit, spec: &RunSpec, internet: bool) -> Ground {
     }
     // Nobody else writes there while it goes by what lies there: git and gh take their settings from a repository, and from another one as
     // soon as somebody makes one; and what it signs in with is what a link may lead to.
-    if permit.is_to_be_alone() && filesystem.workspace == Access::Write {
+    if !permit.goes_by().is_empty() && filesystem.workspace == Access::Write {
         ground.rests.extend(ground.writes.iter().cloned().map(Rest::Whole));
     }
     // Nobody else may write where a run rests on something that was asked about, has a network, and is waited for.
     let mut places = if internet && !is_beside { permit.rests_on() } else { Vec::new() };
+    places.extend_from_slice(permit.goes_by());
     if !places.is_empty() {
         places.extend([spec.cwd.clone(), spec.workspace.clone()]);
         let mut folders: BTreeMap<PathBuf, Option<PathBuf>> = BTreeMap::new();

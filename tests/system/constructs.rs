@@ -176,6 +176,8 @@ fn redirections_and_here_documents() {
             ("cat <<E\nx", Host, "without its end"),
             ("cat <<-'E'\n\tx\n\tE\n", Local, LOCAL),
             ("echo \"$(cat <<'E'\nx\nE\n)\"; ls", Local, LOCAL),
+            // Where its folder is gone, or no pipe is to be had, nothing stands there.
+            ("echo x > \"$(pwd)/etc/x\"", Host, "outside of the working directory"),
             // Where `cat` cannot start nothing stands there.
             ("eval \"$(cat <<'E'\necho\nE\n) . ./x\"", Host, "a file whose content is not read here"),
             ("echo x > \"$(cat <<'E'\nd\nE\n)/etc/x\"", Host, "outside of the working directory"),

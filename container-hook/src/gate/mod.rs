@@ -420,26 +420,11 @@ impl Bound {
     /// Where what the answer rests on lies, as far as it is known: what was told about, and whatever the command names besides. Empty where
     /// nothing was told about.
     pub fn places(&self) -> Vec<PathBuf> {
-        let evidence::Subject { effects, cwd, .. } = &self.subject;
         if self.evidence.is_empty() && self.commits.is_empty() {
             return Vec::new();
         }
-        let named = [&effects.reads, &effects.named, &effects.runs, &effects.git_in].into_iter().flatten();
-        let copied = effects.copies.iter().map(|(from, _)| from);
-        let told = self.evidence.iter().chain(&self.commits).map(|file| &file.path);
-        let mut places = vec![cwd.clone()];
-        // What is told about may be a path, or words in which some stand.
-        for text in named.chain(copied).chain(told) {
-            let words = text.split([' ', ',', '"', '\'', '`', ':']).filter(|word| word.contains('/'));
-            places.extend(words.chain([text.as_str()]).filter_map(|word| conditions::place(word, cwd)));
-        }
-        let words = self.calls.iter().flatten().flatten();
-        let there =
-            words.filter_map(|word| conditions::place(word, cwd)).filter(|path| path.symlink_metadata().is_ok());
-        places.extend(there);
-        places.sort();
-        places.dedup();
-        places
+        let told = self.evidence.iter().chain(&self.commits).map(|file| file.path.as_str());
+        places_of(&self.subject.effects, &self.calls, told, &self.subject.cwd)
     }
 
     /// The first file that is another one now, has come or gone.
@@ -453,6 +438,30 @@ impl Bound {
                 (brought != self.brought).then(|| "what git would do to the gate".to_owned())
             })
     }
+}
+
+/// Where everything lies that a command goes by, as far as it is known: what it reads and runs, where git starts, what its words name, and
+/// what was told about.
+pub fn places_of<'t>(
+    effects: &'t Effects,
+    calls: &[Argv],
+    told: impl Iterator<Item = &'t str>,
+    cwd: &Path,
+) -> Vec<PathBuf> {
+    let named = [&effects.reads, &effects.named, &effects.runs, &effects.git_in].into_iter().flatten();
+    let copied = effects.copies.iter().map(|(from, _)| from);
+    let mut places = vec![cwd.to_owned()];
+    // What is told about may be a path, or words in which some stand.
+    for text in named.chain(copied).map(String::as_str).chain(told) {
+        let words = text.split([' ', ',', '"', '\'', '`', ':']).filter(|word| word.contains('/'));
+        places.extend(words.chain([text]).filter_map(|word| conditions::place(word, cwd)));
+    }
+    let words = calls.iter().flatten().flatten();
+    let there = words.filter_map(|word| conditions::place(word, cwd)).filter(|path| path.symlink_metadata().is_ok());
+    places.extend(there);
+    places.sort();
+    places.dedup();
+    places
 }
 
 /// The same of a call of another tool.

@@ -276,6 +276,9 @@ mod tests {
             "wget -qO d1/x https://github.com/1; wget -qO d2/x https://github.com/2; wget -qO d3/x https://github.com/3; wget -qO d4/x https://github.com/4",
             "X=$(cat f); curl https://github.com/1; curl https://github.com/2; curl https://github.com/3; curl https://github.com/4",
             "for n in 1 2 3 4; do test -d d$n; gh pr view $n; done",
+            // Who reads by a file stops when it has heard enough, and pages are asked for no more.
+            "gh api --paginate repos/o/r/issues --jq '.[].title' | grep -qxf f",
+            "git fetch --all 2>&1 | grep -qf f",
             // gh says the zone to the service.
             "read -r TZ <f; gh api user",
             "wget -c -O big https://github.com/x",

@@ -2,6 +2,7 @@
 //! ratios; times belong to the machine.
 
 mod egress;
+mod fleet;
 mod load;
 mod table;
 mod walk;
@@ -27,7 +28,7 @@ fn main() {
     let mut table = Table::default();
     // All of them, or those whose names are given: cargo bench --bench processes -- flood
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let benches: [Bench<'_>; 13] = [
+    let benches: [Bench<'_>; 14] = [
         ("hook", &|table| hook_beside_true(&floor, table)),
         ("walk", &|table| walk::hook_in_large_folders(&floor, table)),
         ("watch", &walk::watch_of_a_large_workspace),
@@ -41,6 +42,7 @@ fn main() {
         ("start", &load::start_with_a_long_audit),
         ("memory", &load::many_workspaces),
         ("egress", &egress::beside_a_plain_proxy),
+        ("fleet", &fleet::beside_copy),
     ];
     for (name, bench) in benches {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {

@@ -84,6 +84,16 @@ impl Flow {
         self.opens = true;
     }
 
+    /// How often it asks so far.
+    pub fn asked(&self) -> usize {
+        self.asked
+    }
+
+    /// What asks is read by something that reads files as well, and may stop.
+    pub fn is_ended_by_files(&mut self) {
+        self.leaves_early += 1;
+    }
+
     /// A program gets a value that is only known when it runs: whether it can start at all may be up to that.
     pub fn is_given_what_is_not_known(&mut self) {
         self.leaves_early += 1;

@@ -155,7 +155,7 @@ impl<'s> Walk<'_, '_, 's> {
         let before = apart.then(|| self.judge.bound.mark());
         let input = self.judge.terminal.input;
         let last = step.pipeline.len().saturating_sub(1);
-        let mut has_group = false;
+        let (mut has_group, mut asks) = (false, false);
         for (at, command) in step.pipeline.iter().enumerate() {
             self.judge.terminal.input.piped = input.piped || at < last;
             let fetched = self.judge.effects.untrusted.len();
@@ -170,18 +170,26 @@ impl<'s> Walk<'_, '_, 's> {
             };
             let may_end = at < last && command.as_simple().is_none_or(calls);
             self.judge.flow.piped += usize::from(may_end);
-            let outer = has_group.then(|| std::mem::take(&mut self.judge.effects.reads));
+            let outer = (has_group || asks).then(|| std::mem::take(&mut self.judge.effects.reads));
+            let asked = self.judge.flow.asked();
             self.command(command);
             self.judge.flow.piped -= usize::from(may_end);
-            has_group |= may_end;
             if let Some(outer) = outer {
                 if !self.judge.effects.reads.is_empty() || self.judge.effects.reads_unknown {
-                    self.judge.flow.reads_group();
+                    if has_group {
+                        self.judge.flow.reads_group();
+                    }
+                    // One that asks page by page stops when nobody reads any more.
+                    if asks {
+                        self.judge.flow.is_ended_by_files();
+                    }
                 }
                 for path in std::mem::replace(&mut self.judge.effects.reads, outer) {
                     note(&mut self.judge.effects.reads, path);
                 }
             }
+            has_group |= may_end;
+            asks |= self.judge.flow.asked() > asked;
             if self.judge.effects.untrusted.len() > fetched {
                 self.judge.stdin = Fed::Fetched;
             }
@@ -909,26 +917,6 @@ impl Judge<'_> {
                 names.push((&variable.name, values));
             }
         }
-        // A document is there, or nothing is: what would print it may not start, and the shell goes on.
-        let prints_text = !self.values.defines("cat");
-        let mut documents: Vec<(*const Script, String)> = Vec::new();
-        for piece in words.iter().flat_map(|word| &word.pieces) {
-            if let Piece::Substitution { script, quoted: true } = piece
-                && let Some(text) = document_in(script, source).filter(|_| prints_text)
-            {
-                documents.push((std::ptr::from_ref(script), text));
-            }
-        }
-        let of_documents = documents.iter().map(|_| 2);
-        let of_names = names.iter().map(|(_, values)| values.len());
-        let combinations = of_names.chain(of_documents).try_fold(1_usize, usize::checked_mul);
-        let combinations = combinations.filter(|count| *count <= MAX_COMBINATIONS);
-        if combinations.is_none() {
-            names.clear();
-            documents.clear();
-        }
-        let home = self.values.is_untouched("HOME");
-        let pwd = self.values.is_untouched("PWD");
         // The folder in which the command is by then, as other relative names mean it; without quotes where no blank divides its name.
         let starts_whole = self.around.cwd.as_deref().is_some_and(values::stays_whole);
         let stays_whole = self.folders.iter().all(|folder| match folder {
@@ -938,8 +926,28 @@ impl Judge<'_> {
             }
             Folder::Anywhere => false,
         });
-        let here = |quoted: bool| (quoted || stays_whole).then(|| Arg::literal("."));
-        let prints_it = !self.values.defines("pwd");
+        let here = |quoted: bool| quoted || stays_whole;
+        // What a command prints is there, or nothing is: it may not start, or its folder is gone, and the shell goes on.
+        let mut prints: Vec<(*const Script, String)> = Vec::new();
+        for piece in words.iter().flat_map(|word| &word.pieces) {
+            let Piece::Substitution { script, quoted } = piece else { continue };
+            let text = if !self.values.defines("pwd") && prints_working_directory(script) {
+                here(*quoted).then(|| ".".to_owned())
+            } else {
+                document_in(script, source).filter(|_| *quoted && !self.values.defines("cat"))
+            };
+            prints.extend(text.map(|text| (std::ptr::from_ref(script), text)));
+        }
+        let of_prints = prints.iter().map(|_| 2);
+        let of_names = names.iter().map(|(_, values)| values.len());
+        let combinations = of_names.chain(of_prints).try_fold(1_usize, usize::checked_mul);
+        let combinations = combinations.filter(|count| *count <= MAX_COMBINATIONS);
+        if combinations.is_none() {
+            names.clear();
+            prints.clear();
+        }
+        let home = self.values.is_untouched("HOME");
+        let pwd = self.values.is_untouched("PWD");
         (0..combinations.unwrap_or(1))
             .map(|mut index| {
                 let mut chosen: Vec<(&str, &Value)> = Vec::new();
@@ -950,24 +958,21 @@ impl Judge<'_> {
                     index /= values.len();
                 }
                 let mut printed: Vec<(*const Script, &str)> = Vec::new();
-                for (script, text) in &documents {
+                for (script, text) in &prints {
                     printed.push((*script, if index % 2 == 0 { text } else { "" }));
                     index /= 2;
                 }
                 let known = |piece: &Piece| {
                     let variable = match piece {
                         Piece::Variable(variable) if variable.is_plain() => variable,
-                        Piece::Substitution { script, quoted } if prints_it && prints_working_directory(script) => {
-                            return here(*quoted);
-                        }
-                        Piece::Substitution { script, quoted: true } => {
+                        Piece::Substitution { script, .. } => {
                             let this = std::ptr::from_ref(script);
                             return printed.iter().find(|(one, _)| *one == this).map(|(_, text)| Arg::literal(*text));
                         }
                         _ => return None,
                     };
                     if variable.name == "PWD" && pwd {
-                        return here(variable.quoted);
+                        return here(variable.quoted).then(|| Arg::literal("."));
                     }
                     if variable.name == "HOME" && home {
                         return Some(Arg::literal("~"));
