@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_hook::gate::conditions::{OtherHome, ShellSetup};
 use bashgate_hook::gate::config::Config;
-use bashgate_hook::gate::git::guard;
+use bashgate_hook::gate::git::{files_outside, guard};
 use bashgate_hook::gate::plugins::{self, Call};
 use bashgate_hook::gate::{self, Bound, Finished, HookDecision, LetThroughBy, Look, Question, egress};
 use bashgate_shared::classify::{Argv, Classification, CommandClass, Surroundings, classify, paths, secrets};
@@ -497,7 +497,11 @@ fn subject_of(
         subject(command, &found, config, cwd).filter(|there| *there == own)?;
     }
     let goes_by = if rests_on_folder(&found) {
-        gate::places_of(&found.effects, &found.calls, std::iter::empty(), cwd)
+        let mut places = gate::places_of(&found.effects, &found.calls, std::iter::empty(), cwd);
+        // Settings of git's may lie in a project, behind a link.
+        let real = |file: PathBuf| std::fs::canonicalize(&file).ok().filter(|real| *real != file);
+        places.extend(files_outside().into_iter().filter_map(real));
+        places
     } else {
         Vec::new()
     };

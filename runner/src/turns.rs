@@ -61,6 +61,8 @@ struct Said {
     writes: Vec<Place>,
     /// Each with whether what lies below counts as well.
     rests: Vec<(Place, bool)>,
+    /// Where each folder lies that it writes, with device and number: one that was moved meanwhile lies below folders of which nobody knows.
+    roots: Vec<(PathBuf, (u64, u64))>,
 }
 
 impl Said {
@@ -69,7 +71,16 @@ impl Said {
             Rest::Whole(path) => (place(path), true),
             Rest::Name(path) => (place(path), false),
         });
-        let mut said = Self { writes: ground.writes.iter().map(|path| place(path)).collect(), rests: rests.collect() };
+        let writes = || ground.writes.iter().map(PathBuf::as_path);
+        let root = |path: &Path| {
+            let real = fs::canonicalize(path).ok()?;
+            Some((real.clone(), itself(&real)?))
+        };
+        let mut said = Self {
+            writes: writes().map(place).collect(),
+            rests: rests.collect(),
+            roots: writes().filter_map(root).collect(),
+        };
         said.writes.sort();
         said.writes.dedup();
         said.rests.sort();
@@ -85,8 +96,18 @@ impl Said {
             };
             writes.iter().any(|written| rests.iter().any(|rest| meets(written, rest)))
         };
-        meet(&self.writes, &other.rests) || meet(&other.writes, &self.rests)
+        let is_moved = |said: &Self| said.roots.iter().any(|(path, was)| itself(path).as_ref() != Some(was));
+        let may_meet = |one: &Self, other: &Self| !other.rests.is_empty() && is_moved(one);
+        meet(&self.writes, &other.rests)
+            || meet(&other.writes, &self.rests)
+            || may_meet(self, other)
+            || may_meet(other, self)
     }
+}
+
+/// Device and number of what lies at a path.
+fn itself(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
 fn is_within(place: &Place, other: &Place) -> bool {
@@ -256,6 +277,13 @@ mod tests {
         assert!(turn(&["x/other"], &["x/other"]).is_some() && turn(&["x/other"], &[]).is_some());
         assert!(turn(&[], &["=x/project/file"]).is_none(), "the one that is alone writes there");
         drop(alone);
+        assert!(turn(&["x/project"], &["x/project"]).is_some());
+        // A folder that is moved while somebody writes there may lie below anything: who wants to be alone waits, others do not.
+        let moved = turn(&["x/other"], &[]).unwrap();
+        fs::rename(root.path().join("x/other"), root.path().join("x/project/inside")).unwrap();
+        assert!(turn(&["x/project"], &["x/project"]).is_none() && turn(&["tree"], &["tree"]).is_none());
+        assert!(turn(&["x/project"], &[]).is_some());
+        drop(moved);
         assert!(turn(&["x/project"], &["x/project"]).is_some());
         assert_eq!(fs::read_dir(state.join("turns")).unwrap().count(), 0, "nothing is left");
     }

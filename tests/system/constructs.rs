@@ -176,6 +176,17 @@ fn redirections_and_here_documents() {
             ("cat <<E\nx", Host, "without its end"),
             ("cat <<-'E'\n\tx\n\tE\n", Local, LOCAL),
             ("echo \"$(cat <<'E'\nx\nE\n)\"; ls", Local, LOCAL),
+            // A folder that is moved while the shell stands in it.
+            (
+                "mkdir -p /tmp/a/b && cd /tmp/a/b && mv /tmp/a/b /tmp/z && echo x > ../../y",
+                Host,
+                "above a folder that may have been moved",
+            ),
+            (
+                "mkdir -p /tmp/a/b && cd /tmp/a/b && mv /tmp/a/b /tmp/z && cd ../.. && echo x > y",
+                Host,
+                "outside of the working directory",
+            ),
             // Where its folder is gone, or no pipe is to be had, nothing stands there.
             ("echo x > \"$(pwd)/etc/x\"", Host, "outside of the working directory"),
             // Where `cat` cannot start nothing stands there.

@@ -20,6 +20,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -214,6 +215,8 @@ impl From<Vec<String>> for Looked {
 #[derive(Debug)]
 pub struct Watch {
     workspace: PathBuf,
+    /// The folder itself, wherever it lies by now.
+    itself: Option<OwnedFd>,
     cwd: PathBuf,
     names: Looked,
     before: Seen,
@@ -260,8 +263,10 @@ impl Watch {
         // Where somebody was asked, nothing is given back.
         let modes =
             if nobody_was_asked { Modes::around(workspace, before.acting.to_protect()) } else { Modes::default() };
+        let open = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Self {
             workspace: workspace.to_owned(),
+            itself: rustix::fs::open(workspace, open, Mode::empty()).ok(),
             cwd,
             modes,
             steps: before
@@ -310,6 +315,11 @@ impl Watch {
     pub fn after(&self, checks_out: bool, kept: &HashSet<PathBuf>) -> Vec<Violation> {
         let nobody_was_asked = self.nobody_was_asked;
         let mut found = self.modes.given_back();
+        if let Some(elsewhere) = self.moved_to().filter(|_| nobody_was_asked) {
+            // Under its new name all that it holds may be what acts later, and nobody has looked at it.
+            let around = elsewhere.parent().unwrap_or(Path::new("/")).to_owned();
+            found.push(taken_away(&elsewhere, &around, Change::Created));
+        }
         // What was not looked at may have been there.
         let was_there =
             |path: &Path| self.before.was_there(path) || self.before.may_have_missed(path) && !self.is_made_since(path);
@@ -513,6 +523,14 @@ impl Watch {
     /// What became of a file that should not be there.
     fn taken_away(&self, path: &Path, otherwise: Change) -> Violation {
         taken_away(path, &self.workspace, otherwise)
+    }
+
+    /// Where the folder lies that the run wrote in, where somebody has moved it meanwhile.
+    fn moved_to(&self) -> Option<PathBuf> {
+        let itself = self.itself.as_ref()?;
+        let there = fs::read_link(format!("/proc/self/fd/{}", itself.as_raw_fd())).ok()?;
+        // One that is gone is called so.
+        (there != self.workspace && there.exists()).then_some(there)
     }
 
     /// True for a file of git's that makes it run something: a hook, one that says where settings are, or settings that name programs.
@@ -849,5 +867,23 @@ mod tests {
         fs::write(work.join(".envrc"), "evil").unwrap();
         watch.after(false, &HashSet::new());
         assert!(!work.join(".envrc").exists(), "what was made since is new");
+    }
+
+    /// Another run moves the folder of one that goes on to where its files act later: nobody looks for them there.
+    #[test]
+    fn a_folder_that_is_moved_while_its_run_goes_on_is_set_aside() {
+        let root = tempfile::tempdir().unwrap();
+        let project = fs::canonicalize(root.path()).unwrap();
+        for nobody_was_asked in [true, false] {
+            let work = project.join("g");
+            fs::create_dir_all(work.join(".git")).unwrap();
+            let watch = Watch::before(&work, &work, Vec::new(), None, nobody_was_asked);
+            fs::write(work.join("settings.json"), "{}").unwrap();
+            let moved = project.join(".claude");
+            fs::rename(&work, &moved).unwrap();
+            let found = watch.after(false, &HashSet::new());
+            assert_eq!(moved.exists(), !nobody_was_asked, "{found:?}");
+            assert_eq!(found.iter().any(|one| one.aside.is_some()), nobody_was_asked, "{found:?}");
+        }
     }
 }

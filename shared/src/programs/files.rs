@@ -222,6 +222,7 @@ fn copy_or_move(judge: &mut Judge<'_>, call: &Call, moves: bool) -> Judgement {
                 judgement = judgement.max(Judgement::unknown("it moves something hidden"));
             }
             judge.is_no_folder(source);
+            judge.may_move_folders();
         }
         judgement = judgement.max(judge.read_tree(source));
     }

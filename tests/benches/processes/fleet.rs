@@ -15,15 +15,15 @@ use serde_json::json;
 
 use super::table::Table;
 
-const HOSTS: usize = 100;
-const RECORDS: usize = 500;
+const HOSTS: u32 = 100;
+const RECORDS: u32 = 500;
 /// Rows of a COPY: as many as a host sends at once.
-const BATCH: usize = RECORDS;
+const BATCH: usize = RECORDS as usize;
 
 /// A store with records as decisions make them.
 fn record(state: &Path) {
     let store = Store::open(&bashgate::state::store(state)).unwrap();
-    let entry = |n: usize| Entry {
+    let entry = |n: u32| Entry {
         at_ms: bashgate::clock::now().unix_ms,
         kind: RecordKind::Decision,
         workspace: WorkspaceName::parse("default"),
@@ -52,7 +52,7 @@ fn fleet(postgres: &Postgres, folder: &Path) {
             let token = fleet.enrol(&client, HostName::parse(&format!("host-{n}")).unwrap()).await.unwrap();
             Membership::begin(&state, token).unwrap().complete(&state).await.unwrap();
         }
-        assert_eq!(fleet.settle(&client).await.unwrap().joined.len(), HOSTS);
+        assert_eq!(fleet.settle(&client).await.unwrap().joined.len(), HOSTS as usize);
     });
 }
 
@@ -62,9 +62,9 @@ pub fn beside_copy(table: &mut Table) {
     let folder = tempfile::tempdir().unwrap();
     fleet(&postgres, folder.path());
     let all = HOSTS * RECORDS;
-    let count = || postgres.sql("SELECT count(*) FROM record").expect(0).stdout.trim().parse::<usize>().unwrap();
+    let count = || postgres.sql("SELECT count(*) FROM record").expect(0).stdout.trim().parse::<u32>().unwrap();
     let since = Instant::now();
-    let ship = |n: usize| {
+    let ship = |n: u32| {
         let mut ship = Command::new(bin("bashgate-fleet"));
         ship.args(["ship", "--state"]).arg(folder.path().join(format!("state-{n}")));
         Killed(ship.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
@@ -74,18 +74,19 @@ pub fn beside_copy(table: &mut Table) {
         assert!(since.elapsed() < Duration::from_mins(5), "{} of {all} are there", count());
         std::thread::sleep(Duration::from_millis(20));
     }
-    let ours = all as f64 / since.elapsed().as_secs_f64();
+    let ours = f64::from(all) / since.elapsed().as_secs_f64();
     drop(hosts);
     let rows = postgres.sql("COPY (SELECT * FROM record ORDER BY host, seq) TO STDOUT").expect(0).stdout;
     postgres
         .sql("CREATE TABLE copied (LIKE record INCLUDING ALL) PARTITION BY RANGE (at_ms); CREATE TABLE copied_all PARTITION OF copied DEFAULT")
         .expect(0);
     let lines: Vec<&str> = rows.lines().collect();
-    let batches: String =
-        lines.chunks(BATCH).map(|rows| format!("COPY copied FROM STDIN;\n{}\n\\.\n", rows.join("\n"))).collect();
+    let batch = |rows: &[&str]| format!("COPY copied FROM STDIN;\n{}\n\\.\n", rows.join("\n"));
+    let batches: Vec<String> = lines.chunks(BATCH).map(batch).collect();
+    let batches = batches.concat();
     let since = Instant::now();
     postgres.sql(&batches).expect(0);
-    let copy = all as f64 / since.elapsed().as_secs_f64();
+    let copy = f64::from(all) / since.elapsed().as_secs_f64();
     assert_eq!(postgres.sql("SELECT count(*) FROM copied").expect(0).stdout.trim(), all.to_string());
     table.row(
         "records that 100 hosts send to their fleet",

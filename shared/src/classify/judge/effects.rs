@@ -401,6 +401,9 @@ impl Judge<'_> {
         for resolved in self.resolved(path) {
             judgement = judgement.max(each(self, &resolved));
         }
+        if self.is_above_what_moved(path) {
+            judgement = judgement.max(Judgement::unknown("it writes above a folder that may have been moved"));
+        }
         judgement
     }
 
@@ -621,6 +624,9 @@ impl Judge<'_> {
         };
         let by_git = programs::is_git(&call.program).then(|| programs::does_to_folders(&call.args)).flatten();
         let moves = moves || by_git == Some(Trait::Moves) || behind(Trait::Moves);
+        if moves {
+            self.may_move_folders();
+        }
         let deletes = programs::has(&call.program, Trait::Deletes) || by_git == Some(Trait::Deletes);
         let takes_away = !searches && (moves || deletes || behind(Trait::Deletes));
         // What is moved comes to the last one, or to what stands behind an option.

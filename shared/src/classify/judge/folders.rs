@@ -35,7 +35,8 @@ impl Judge<'_> {
     pub fn change_folder(&mut self, to: Option<&str>) {
         // Behind a wrapper another process may do it, which changes nothing here.
         let stays = if self.nested > 1 { self.folders.clone() } else { Vec::new() };
-        let Some(path) = to else {
+        // Up from a folder that was moved leads elsewhere.
+        let Some(path) = to.filter(|path| !self.is_above_what_moved(path)) else {
             self.folders = vec![Folder::Anywhere];
             return;
         };
@@ -73,12 +74,22 @@ impl Judge<'_> {
         }
     }
 
+    /// Something is moved: behind a `cd` that may be the folder at hand, or one around it, and what is above it is another one then.
+    pub fn may_move_folders(&mut self) {
+        self.moved_behind += usize::from(self.folders.iter().any(|folder| *folder != Folder::Start));
+    }
+
     /// What a `cd` is told, for where the text alone does not say what that is.
     pub fn may_go_to(&mut self, folder: &Arg) {
         self.goes_behind();
         if self.went_to.len() < MAX_FOLDERS {
             self.went_to.push(folder.clone());
         }
+    }
+
+    /// A relative path that goes up from a folder which may have been moved by now.
+    pub(super) fn is_above_what_moved(&self, path: &str) -> bool {
+        self.moved_behind > 0 && !path.starts_with(['/', '~']) && path.split('/').any(|part| part == "..")
     }
 
     /// A relative path after a `cd` to an unknown place, and a path whose `..` the text cannot resolve.
@@ -92,7 +103,7 @@ impl Judge<'_> {
             _ if path.starts_with(['/', '~']) => slippery(path),
             Folder::Anywhere => true,
             Folder::Start => false,
-            Folder::At(folder) => slippery(&format!("{folder}/{path}")),
+            Folder::At(folder) => self.is_above_what_moved(path) || slippery(&format!("{folder}/{path}")),
         })
     }
 

@@ -227,6 +227,8 @@ pub struct Judge<'t> {
     reads_unknown: bool,
     /// Folders that a `cd` led to, as far as their names are known.
     went_to: Vec<Arg>,
+    /// Something was moved behind a `cd`: that folder, or one around it, may be another one's by now.
+    moved_behind: usize,
     shell: Shell,
     /// What variables hold, by the assignments in the text.
     values: Values,
@@ -300,6 +302,7 @@ impl<'t> Judge<'t> {
             telling: Telling::default(),
             reads_unknown: false,
             went_to: Vec::new(),
+            moved_behind: 0,
             shell: around.shell,
             values,
             bound: Bound::default(),

@@ -721,6 +721,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         self.judge.flow.piped += usize::from(!receives);
         if receives {
             self.judge.stdin = self.judge.stdin.max(Fed::ByWhatStandsBehind);
+            // It may read files, and stop.
+            self.judge.flow.is_ended_by_files();
         }
         self.nested(script, 1);
         self.judge.flow.piped -= usize::from(!receives);

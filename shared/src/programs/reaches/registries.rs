@@ -106,7 +106,8 @@ pub(in crate::programs) fn of(program: &str, words: &[&str], folders: Option<&[S
             && (!name.contains('/') || program == "npm" && name.starts_with('@') && name.matches('/').count() == 1)
             && !["tar.gz", ".tgz", ".zip", ".whl", ".tar"].iter().any(|end| name.ends_with(end))
     };
-    if !sorted.operands.iter().all(is_name) || !brings.names && !sorted.operands.is_empty() {
+    // Without a name, some take one from a file.
+    if !sorted.operands.iter().all(is_name) || brings.names == sorted.operands.is_empty() {
         return None;
     }
     if !sorted.values().all(is_plain) {
