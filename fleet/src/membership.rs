@@ -165,6 +165,11 @@ impl Membership {
         Login { role: self.member.role(), password: self.password.clone() }
     }
 
+    /// True when the database has the host's key and password.
+    pub const fn is_complete(&self) -> bool {
+        self.token.is_none()
+    }
+
     /// Gives the database the host's key and a password of its own, where that is still to be done: behind this the token opens nothing.
     pub async fn complete(&mut self, state: &Path) -> Result<(), MembershipError> {
         let Some(token) = self.token.clone() else { return Ok(()) };

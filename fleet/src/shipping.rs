@@ -47,6 +47,11 @@ pub enum ShippingError {
     /// A key.
     #[error(transparent)]
     State(#[from] StateError),
+    /// The host has not given the database its key yet.
+    #[error(
+        "joining the fleet is not finished; where it was cut off, run `bashgate fleet join` with the same token again"
+    )]
+    Unfinished,
     /// The fleet's key has not signed yet.
     #[error("whoever runs the fleet has not taken this host in yet; `bashgate fleet list` there does it")]
     NotTaken,
@@ -146,9 +151,12 @@ impl Work {
     }
 
     /// Sends what is there and what comes, until something fails or the host belongs to the fleet no more.
-    async fn send(&self, mut membership: Membership) -> Result<(), ShippingError> {
+    async fn send(&self, membership: Membership) -> Result<(), ShippingError> {
         self.stands(|standing| standing.member = Some(membership.member.to_string()));
-        membership.complete(&self.state).await?;
+        // Two at once would use up the token under each other's hands.
+        if !membership.is_complete() {
+            return Err(ShippingError::Unfinished);
+        }
         let key = membership.key(&self.state)?;
         let mut client = membership.address.connect(&membership.login()).await?;
         match membership.taken(&client, key.public()).await? {

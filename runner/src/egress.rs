@@ -364,7 +364,7 @@ async fn pass_on(mut client: TcpStream, socket: &Path, begins: &[u8]) {
         Ok::<_, io::Error>(host)
     };
     match connects.await {
-        Ok(mut host) => drop(tokio::io::copy_bidirectional(&mut client, &mut host).await),
+        Ok(mut host) => both_ways(&mut client, &mut host).await,
         Err(error) => {
             let why = format!("bashgate: the host's way out is not there ({}: {})", socket.display(), error.kind());
             let answer = format!(
@@ -378,6 +378,21 @@ async fn pass_on(mut client: TcpStream, socket: &Path, begins: &[u8]) {
             let _ = client.shutdown().await;
         }
     }
+}
+
+/// Passes on what both say. A host that refuses does so before it has heard all: its answer arrives although it takes no more.
+async fn both_ways(client: &mut TcpStream, host: &mut UnixStream) {
+    let (mut from_client, mut to_client) = client.split();
+    let (mut from_host, mut to_host) = host.split();
+    let up = async {
+        let _ = tokio::io::copy(&mut from_client, &mut to_host).await;
+        let _ = to_host.shutdown().await;
+    };
+    let down = async {
+        let _ = tokio::io::copy(&mut from_host, &mut to_client).await;
+        let _ = to_client.shutdown().await;
+    };
+    tokio::join!(up, down);
 }
 
 /// Connects standard input and output to a host, through the host's socket: for `ssh` as its `ProxyCommand`.
@@ -427,5 +442,37 @@ async fn connect_by(read: impl AsyncRead + Unpin, mut write: impl AsyncWrite + U
     tokio::select! {
         down = down => down,
         Err(error) = up => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever is refused hears why, however much it still had to say.
+    #[tokio::test]
+    async fn an_answer_that_comes_before_all_was_said_arrives() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let host = tokio::net::UnixListener::bind(&socket).unwrap();
+        tokio::spawn(async move {
+            while let Ok((mut client, _)) = host.accept().await {
+                let _ = client.write_all(b"HTTP/1.1 403 no\r\n\r\n").await;
+            }
+        });
+        let listener = listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let at = listener.local_addr().unwrap();
+        tokio::spawn(serve(listener, socket));
+        for _ in 0..50 {
+            let mut client = TcpStream::connect(at).await.unwrap();
+            for _ in 0..64 {
+                if client.write_all(&[b'x'; 16 << 10]).await.is_err() {
+                    break;
+                }
+            }
+            let mut heard = Vec::new();
+            let _ = client.read_to_end(&mut heard).await;
+            assert_eq!(String::from_utf8_lossy(&heard), "HTTP/1.1 403 no\r\n\r\n");
+        }
     }
 }

@@ -97,11 +97,18 @@ impl Said {
             writes.iter().any(|written| rests.iter().any(|rest| meets(written, rest)))
         };
         let is_moved = |said: &Self| said.roots.iter().any(|(path, was)| itself(path).as_ref() != Some(was));
+        // What one of both leaves in a folder of the other's could be moved to where nobody looks for it.
+        let is_inside = |one: &Self, other: &Self| {
+            let below = |inner: &Place, outer: &Place| inner.first() != outer.first() && is_within(inner, outer);
+            one.writes.iter().any(|inner| other.writes.iter().any(|outer| below(inner, outer)))
+        };
         let may_meet = |one: &Self, other: &Self| !other.rests.is_empty() && is_moved(one);
         meet(&self.writes, &other.rests)
             || meet(&other.writes, &self.rests)
             || may_meet(self, other)
             || may_meet(other, self)
+            || is_inside(self, other)
+            || is_inside(other, self)
     }
 }
 
@@ -249,9 +256,11 @@ mod tests {
         let turn = |writes: &[&str], rests: &[&str]| {
             Turn::wait_for(&state, &ground(root.path(), writes, rests), &stop, Duration::ZERO).unwrap()
         };
-        // Beside each other, in whatever folder: both write, and rest on nothing.
+        // Beside each other in one folder: both write, and rest on nothing.
         let first = turn(&["x/project"], &[]).unwrap();
-        let second = turn(&["x/project/sub"], &[]).unwrap();
+        let second = turn(&["x/project"], &[]).unwrap();
+        // Not one in a folder of the other's, which could move it.
+        assert!(turn(&["x/project/sub"], &[]).is_none() && turn(&["x"], &[]).is_none());
         for rests in [
             "x/project",
             "x",
@@ -267,7 +276,7 @@ mod tests {
         // A name where nothing is rests on nothing of what lies beside it.
         assert!(turn(&["x/other"], &["=x/not/there", "=.rc"]).is_some());
         drop(first);
-        assert!(turn(&[], &["x/project"]).is_none(), "the one below goes on");
+        assert!(turn(&[], &["x/project"]).is_none(), "the other one goes on");
         drop(second);
         // Above, below, by another name, or at another place that it works with.
         let alone = turn(&["x/project", "tree"], &["x/project/sub", "tree"]).unwrap();

@@ -620,7 +620,9 @@ fn whoever_writes_where_a_run_rests_on_something_is_waited_for() {
             let case = format!("{name}: {asked} in {cwd} beside {at} {first}");
             let mark = work.join(at).join("mark");
             // Its shell says when it ends.
-            let mut order = ground.order(&format!("touch mark; {first} sleep 1; date +%s%N"));
+            // Who waits for nobody begins within this time, also on a busy machine.
+            let lasts = if waits { 1 } else { 8 };
+            let mut order = ground.order(&format!("touch mark; {first} sleep {lasts}; date +%s%N"));
             order["workspace"] = json!(work.join(at).canonicalize().unwrap());
             let mut driver = ground.driver();
             let other = std::thread::spawn(move || Output::of(&mut driver, order.to_string().as_bytes()));

@@ -187,6 +187,12 @@ fn redirections_and_here_documents() {
                 Host,
                 "outside of the working directory",
             ),
+            (
+                "mkdir -p /tmp/a/b; cd /tmp/a/b && { sleep 2; echo x >> ../../y; } | mv /tmp/a/b /tmp/z",
+                Host,
+                "something is moved beside",
+            ),
+            ("cd /tmp/a && rmdir /tmp/a && sh -c 'echo x > \"$PWD/etc/x\"'", Host, "outside of the working directory"),
             // Where its folder is gone, or no pipe is to be had, nothing stands there.
             ("echo x > \"$(pwd)/etc/x\"", Host, "outside of the working directory"),
             // Where `cat` cannot start nothing stands there.

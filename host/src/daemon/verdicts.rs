@@ -309,7 +309,7 @@ impl Core {
         let is_of_theirs = |name: &String| signs_in(&name) || opens_nothing(name);
         let by_git = || found.effects.git.iter().all(|name| opens_no_file(name));
         // And so may whatever lies on a way up from a folder that somebody moves meanwhile.
-        let climbs = found.calls.iter().flatten().any(|word| word.as_ref().is_none_or(|word| word.contains("..")));
+        let climbs = open.check.command.text().contains("..");
         let is_shown = !(brings || climbs) || !opens && by_git() && found.effects.programs.iter().all(is_of_theirs);
         let programs = found.effects.programs.iter().filter(|name| is_shown && signs_in(name)).cloned().collect();
         let Some(told) = &open.check.egress else { return Vec::new() };

@@ -279,6 +279,9 @@ mod tests {
             // Who reads by a file stops when it has heard enough, and pages are asked for no more.
             "gh api --paginate repos/o/r/issues --jq '.[].title' | grep -qxf f",
             "git fetch --all 2>&1 | grep -qf f",
+            "gh api --paginate repos/o/r/issues --jq '.[].title' | find k -type f -exec head -n1 ';'",
+            "git fetch --all 2>&1 | test -s f",
+            "git fetch --all 2>&1 | (cd d && cat)",
             // gh says the zone to the service.
             "read -r TZ <f; gh api user",
             "wget -c -O big https://github.com/x",

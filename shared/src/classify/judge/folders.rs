@@ -77,6 +77,7 @@ impl Judge<'_> {
     /// Something is moved: behind a `cd` that may be the folder at hand, or one around it, and what is above it is another one then.
     pub fn may_move_folders(&mut self) {
         self.moved_behind += usize::from(self.folders.iter().any(|folder| *folder != Folder::Start));
+        self.moved_beside += usize::from(self.apart > 0 || self.beside > 0);
     }
 
     /// What a `cd` is told, for where the text alone does not say what that is.
@@ -89,7 +90,7 @@ impl Judge<'_> {
 
     /// A relative path that goes up from a folder which may have been moved by now.
     pub(super) fn is_above_what_moved(&self, path: &str) -> bool {
-        self.moved_behind > 0 && !path.starts_with(['/', '~']) && path.split('/').any(|part| part == "..")
+        self.moved_behind > 0 && goes_up(path)
     }
 
     /// A relative path after a `cd` to an unknown place, and a path whose `..` the text cannot resolve.
@@ -149,4 +150,9 @@ impl Judge<'_> {
         };
         self.folders.iter().map(named).collect()
     }
+}
+
+/// True for a relative path on which `..` stands.
+fn goes_up(path: &str) -> bool {
+    !path.starts_with(['/', '~']) && path.split('/').any(|part| part == "..")
 }

@@ -229,6 +229,10 @@ pub struct Judge<'t> {
     went_to: Vec<Arg>,
     /// Something was moved behind a `cd`: that folder, or one around it, may be another one's by now.
     moved_behind: usize,
+    /// Something was moved by what runs beside the rest: in a pipeline, or in the background.
+    moved_beside: usize,
+    /// Inside of so many of those.
+    apart: usize,
     shell: Shell,
     /// What variables hold, by the assignments in the text.
     values: Values,
@@ -303,6 +307,8 @@ impl<'t> Judge<'t> {
             reads_unknown: false,
             went_to: Vec::new(),
             moved_behind: 0,
+            moved_beside: 0,
+            apart: 0,
             shell: around.shell,
             values,
             bound: Bound::default(),
@@ -363,6 +369,11 @@ impl Judge<'_> {
             self.join_effects(mentioned);
             self.whole = std::mem::replace(&mut self.whole, Judgement::safe())
                 .max(Judgement::unknown(format!("not understood: {why}")));
+        }
+        // Where `..` leads is up to which of both is first.
+        if self.moved_beside > 0 && source.contains("..") {
+            let moves = Judgement::unknown("something is moved beside what may stand in it");
+            self.whole = std::mem::replace(&mut self.whole, Judgement::safe()).max(moves);
         }
         // A command that writes could write what its own condition has looked at.
         let undermines = |condition: &Condition| undermines(&self.effects, &self.changed, condition);

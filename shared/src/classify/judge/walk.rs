@@ -14,7 +14,7 @@ use crate::classify::paths::{self, Zone};
 use crate::classify::terminal::{self, Input};
 use crate::classify::{COMPUTED, FUNCTION_CALL, dotenv, raw, secrets};
 use crate::planted::{self, Bug};
-use crate::programs::{self, Builtin, Kind, Trait, builtin_of};
+use crate::programs::{self, Builtin, Kind, Runs, Trait, builtin_of};
 use crate::shell::visit::{Visit, inside};
 use crate::shell::{
     self, Arithmetic, Assignment, Calculation, Command, Compound, CompoundKind, Condition, Document, Function, Join,
@@ -152,6 +152,7 @@ impl<'s> Walk<'_, '_, 's> {
         let piped = self.judge.piped.clone();
         self.judge.beside += usize::from(step.background);
         self.judge.effects.jobs += usize::from(step.background);
+        self.judge.apart += usize::from(apart);
         let before = apart.then(|| self.judge.bound.mark());
         let input = self.judge.terminal.input;
         let last = step.pipeline.len().saturating_sub(1);
@@ -170,19 +171,22 @@ impl<'s> Walk<'_, '_, 's> {
             };
             let may_end = at < last && command.as_simple().is_none_or(calls);
             self.judge.flow.piped += usize::from(may_end);
+            if asks && !is_filter(command) {
+                self.judge.flow.is_ended_by_files();
+            }
             let outer = (has_group || asks).then(|| std::mem::take(&mut self.judge.effects.reads));
             let asked = self.judge.flow.asked();
             self.command(command);
             self.judge.flow.piped -= usize::from(may_end);
             if let Some(outer) = outer {
-                if !self.judge.effects.reads.is_empty() || self.judge.effects.reads_unknown {
-                    if has_group {
-                        self.judge.flow.reads_group();
-                    }
-                    // One that asks page by page stops when nobody reads any more.
-                    if asks {
-                        self.judge.flow.is_ended_by_files();
-                    }
+                let reads = &self.judge.effects.reads;
+                if has_group && (!reads.is_empty() || self.judge.effects.reads_unknown) {
+                    self.judge.flow.reads_group();
+                }
+                // One that asks page by page stops when nobody reads any more.
+                let reads_more = reads.iter().any(|path| !is_an_amount(command, path));
+                if asks && (reads_more || self.judge.effects.reads_unknown) {
+                    self.judge.flow.is_ended_by_files();
                 }
                 for path in std::mem::replace(&mut self.judge.effects.reads, outer) {
                     note(&mut self.judge.effects.reads, path);
@@ -201,6 +205,7 @@ impl<'s> Walk<'_, '_, 's> {
         self.judge.terminal.input = input;
         self.judge.stdin_names = names;
         self.judge.piped = piped;
+        self.judge.apart -= usize::from(apart);
         self.judge.beside -= usize::from(step.background);
         self.judge.stdin = outside;
         if let Some(bound) = before {
@@ -931,8 +936,14 @@ impl Judge<'_> {
         let here = |quoted: bool| quoted || stays_whole;
         // What a command prints is there, or nothing is: it may not start, or its folder is gone, and the shell goes on.
         let mut prints: Vec<(*const Script, String)> = Vec::new();
+        let mut is_of_pwd = false;
         for piece in words.iter().flat_map(|word| &word.pieces) {
-            let Piece::Substitution { script, quoted } = piece else { continue };
+            let Piece::Substitution { script, quoted } = piece else {
+                // Some shells have no name for a folder that is gone.
+                is_of_pwd |=
+                    matches!(piece, Piece::Variable(variable) if variable.is_plain() && variable.name == "PWD");
+                continue;
+            };
             let text = if !self.values.defines("pwd") && prints_working_directory(script) {
                 here(*quoted).then(|| ".".to_owned())
             } else {
@@ -940,7 +951,8 @@ impl Judge<'_> {
             };
             prints.extend(text.map(|text| (std::ptr::from_ref(script), text)));
         }
-        let of_prints = prints.iter().map(|_| 2);
+        let may_have_none = is_of_pwd && (self.nested > 0 || self.shell != Shell::Bash);
+        let of_prints = prints.iter().map(|_| 2).chain(may_have_none.then_some(2));
         let of_names = names.iter().map(|(_, values)| values.len());
         let combinations = of_names.chain(of_prints).try_fold(1_usize, usize::checked_mul);
         let combinations = combinations.filter(|count| *count <= MAX_COMBINATIONS);
@@ -960,9 +972,13 @@ impl Judge<'_> {
                     index /= values.len();
                 }
                 let mut printed: Vec<(*const Script, &str)> = Vec::new();
+                let mut has_pwd = true;
                 for (script, text) in &prints {
                     printed.push((*script, if index % 2 == 0 { text } else { "" }));
                     index /= 2;
+                }
+                if may_have_none {
+                    has_pwd = index % 2 == 0;
                 }
                 let known = |piece: &Piece| {
                     let variable = match piece {
@@ -974,7 +990,7 @@ impl Judge<'_> {
                         _ => return None,
                     };
                     if variable.name == "PWD" && pwd {
-                        return here(variable.quoted).then(|| Arg::literal("."));
+                        return here(variable.quoted).then(|| Arg::literal(if has_pwd { "." } else { "" }));
                     }
                     if variable.name == "HOME" && home {
                         return Some(Arg::literal("~"));
@@ -1229,6 +1245,26 @@ impl CompoundKind {
             Self::Coproc => "coproc",
         }
     }
+}
+
+/// True for a word that says how much (`head -n 1`), also where it could name a file.
+fn is_an_amount(command: &Command, word: &str) -> bool {
+    const HOW_MUCH: &[&str] = &["-n", "-c", "-m", "-A", "-B", "-C"];
+    let words = command.as_simple().map(|simple| simple.words.as_slice()).unwrap_or_default();
+    let mut all = words.windows(2).filter(|pair| pair.last().and_then(Word::literal).is_some_and(|last| last == word));
+    let is_behind =
+        |pair: &[Word]| pair.first().and_then(Word::literal).is_some_and(|option| HOW_MUCH.contains(&option.as_ref()));
+    word.bytes().all(|byte| byte.is_ascii_digit()) && all.all(is_behind)
+}
+
+/// False for a member of a pipeline that may stop by what lies in folders, whatever its words say: a group, or what looks for names or runs
+/// something.
+fn is_filter(command: &Command) -> bool {
+    let name = command.as_simple().and_then(|simple| simple.words.first()?.literal());
+    let row = name.as_deref().and_then(programs::row);
+    row.is_some_and(|row| {
+        !row.has(Trait::PrintsNames) && !matches!(row.runs, Runs::Behind(_)) && row.builtin != Some(Builtin::Tests)
+    })
 }
 
 /// True for `$(pwd)`.
