@@ -18,7 +18,7 @@ use crate::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
 use crate::membership::{Membership, MembershipError};
 use crate::token::{self, Token};
 use crate::verify::{self, Chain, Listed};
-use bashgate::cli::{Failure, Run};
+use bashgate::cli::{Failure, Run, started};
 use bashgate::clock;
 use bashgate::config::Config;
 use bashgate::registered;
@@ -171,17 +171,7 @@ pub fn command() -> clap::Command {
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
-        }
-    };
-    match run(cli.act) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.print(),
-    }
+    started(|cli: Cli| run(cli.act))
 }
 
 fn run(act: Fleet) -> Run {

@@ -3,7 +3,6 @@
 //! Nothing is queued for it: the queue is the host's own audit, of which is sent what the database has not got yet.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bashgate_shared::say;
@@ -101,30 +100,28 @@ impl From<tokio_postgres::Error> for ShippingError {
 /// Sends the record of the host with this state folder for as long as somebody keeps this process, and says how it stands in a line of JSON
 /// ([`Standing`]) each time when that is another.
 pub async fn ship(state: &Path) {
-    let work = Work { state: state.to_owned(), standing: Mutex::default() };
-    work.run().await;
+    Work { state: state.to_owned(), standing: Standing::default() }.run().await;
 }
 
 struct Work {
     state: PathBuf,
-    standing: Mutex<Standing>,
+    standing: Standing,
 }
 
 /// Where the chain in the database ends, as the host has signed; `None` where it has sent nothing yet.
 type End = Option<(u64, Hash)>;
 
 impl Work {
-    fn stands(&self, change: impl FnOnce(&mut Standing)) {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = standing.clone();
-        change(&mut standing);
-        if *standing != before {
+    fn stands(&mut self, change: impl FnOnce(&mut Standing)) {
+        let before = self.standing.clone();
+        change(&mut self.standing);
+        if self.standing != before {
             // Whoever has gone hears no more of it.
-            say!("{}", serde_json::to_string(&*standing).unwrap_or_default());
+            say!("{}", serde_json::to_string(&self.standing).unwrap_or_default());
         }
     }
 
-    async fn run(&self) {
+    async fn run(mut self) {
         let [first, most] = WAITS;
         let mut wait = first;
         loop {
@@ -151,7 +148,7 @@ impl Work {
     }
 
     /// Sends what is there and what comes, until something fails or the host belongs to the fleet no more.
-    async fn send(&self, membership: Membership) -> Result<(), ShippingError> {
+    async fn send(&mut self, membership: Membership) -> Result<(), ShippingError> {
         self.stands(|standing| standing.member = Some(membership.member.to_string()));
         // Two at once would use up the token under each other's hands.
         if !membership.is_complete() {
@@ -179,7 +176,7 @@ impl Work {
                 }
                 continue;
             }
-            let (seq, _) = sender.round(&mut client).await?;
+            let seq = sender.round(&mut client).await?;
             (sent, said_at) = (Some(seq), Some(Instant::now()));
             self.stands(|standing| (standing.sent, standing.trouble) = (Some(seq), None));
         }
@@ -194,7 +191,7 @@ struct Sender<'a> {
 
 impl Sender<'_> {
     /// Sends what comes next, and says where the chain ends now: all of it, or nothing.
-    async fn round(&self, client: &mut Client) -> Result<(u64, Hash), ShippingError> {
+    async fn round(&self, client: &mut Client) -> Result<u64, ShippingError> {
         let transaction = client.transaction().await?;
         let end = self.end(&transaction).await?;
         let (seq, hash) = self.follows(end)?;
@@ -215,7 +212,7 @@ impl Sender<'_> {
         self.add(&transaction, &records).await?;
         self.say(&transaction, end.is_none().then_some((seq, hash)), (last, head)).await?;
         transaction.commit().await?;
-        Ok((last, head))
+        Ok(last)
     }
 
     /// Where the chain in the database ends. Whoever else sends as this host waits.

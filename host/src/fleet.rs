@@ -6,10 +6,12 @@
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::held::held;
 
 /// The program.
 pub const PROGRAM: &str = "bashgate-fleet";
@@ -74,10 +76,6 @@ enum Keeps {
     Nothing,
     Program(#[expect(dead_code, reason = "it is held open")] ChildStdin),
     Ended,
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shipper {

@@ -51,7 +51,7 @@ impl Fleet {
         let host = Some(site.serve());
         let member = Member { site, host };
         self.cli(&["list"]).expect(0);
-        member.arrives(self);
+        member.arrives();
         member
     }
 
@@ -96,11 +96,8 @@ impl Member {
     }
 
     /// Waits until everything that the host has recorded is in the fleet's database.
-    fn arrives(&self, fleet: &Fleet) {
-        until("the records", || {
-            let _ = fleet;
-            (self.standing()["sent"].as_u64() == Some(self.head())).then_some(())
-        });
+    fn arrives(&self) {
+        until("the records", || (self.standing()["sent"].as_u64() == Some(self.head())).then_some(()));
     }
 
     /// Waits until the host says that nothing goes there, for this reason.
@@ -142,10 +139,10 @@ fn what_hosts_record_is_in_one_place_and_whole() {
     let said = said_by(waiting);
     assert!(said.contains("old has joined."), "{said}");
     assert!(!token.exists(), "it is used up");
-    old.arrives(&fleet);
+    old.arrives();
     let mut new = fleet.member("new");
     new.works(4);
-    new.arrives(&fleet);
+    new.arrives();
     fleet.is_whole();
     let listed: Value = serde_json::from_str(&fleet.cli(&["list", "--json"]).expect(0).stdout).unwrap();
     let of =
@@ -172,7 +169,7 @@ fn what_hosts_record_is_in_one_place_and_whole() {
     new.works(2);
     fleet.postgres.start();
     for member in [&old, &new] {
-        member.arrives(&fleet);
+        member.arrives();
     }
     fleet.is_whole();
     new.site.cli(["audit", "verify"]).expect(0);
@@ -298,7 +295,7 @@ fn every_tampering_is_found_and_nobody_else_is_blamed() {
     let mut members = ["a", "b"].map(|name| fleet.member(name));
     for member in &mut members {
         member.works(12);
-        member.arrives(&fleet);
+        member.arrives();
         member.stops();
     }
     let postgres = &fleet.postgres;
@@ -338,7 +335,7 @@ fn a_database_that_is_put_back_is_found_and_filled_again() {
     let fleet = Fleet::new();
     let mut member = fleet.member("a");
     member.works(4);
-    member.arrives(&fleet);
+    member.arrives();
     member.stops();
     for table in ["head", "record"] {
         fleet.postgres.sql(&format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}")).expect(0);
@@ -346,7 +343,7 @@ fn a_database_that_is_put_back_is_found_and_filled_again() {
     let early = member.site.audit().len() as u64;
     member.starts();
     member.works(4);
-    member.arrives(&fleet);
+    member.arrives();
     fleet.is_whole();
     member.stops();
     let late = until("the last record", || {
@@ -361,7 +358,7 @@ fn a_database_that_is_put_back_is_found_and_filled_again() {
     assert_eq!(fleet.findings(), [("a".to_owned(), "put_back".to_owned(), Some(late))]);
     // The host has everything, and sends it again.
     member.starts();
-    member.arrives(&fleet);
+    member.arrives();
     fleet.is_whole();
 }
 
@@ -417,7 +414,7 @@ fn a_host_says_nothing_of_another_one_and_takes_nothing_back() {
     // Under its name another one may join, with a chain of its own.
     let again = fleet.member("a");
     again.works(2);
-    again.arrives(&fleet);
+    again.arrives();
     fleet.is_whole();
 }
 
@@ -479,7 +476,7 @@ fn two_hosts_with_one_identity_and_a_host_that_is_put_back_are_found() {
     let fleet = Fleet::new();
     let mut first = fleet.member("a");
     first.works(2);
-    first.arrives(&fleet);
+    first.arrives();
     first.stops();
     // Its state is copied to another machine; both go on.
     let twin = Site::default();
@@ -492,12 +489,12 @@ fn two_hosts_with_one_identity_and_a_host_that_is_put_back_are_found() {
     let mut twin = Member { site: twin, host: None };
     first.starts();
     first.works(3);
-    first.arrives(&fleet);
+    first.arrives();
     twin.starts();
     twin.works(1);
     twin.is_in_trouble("put back to an older state");
     first.works(2);
-    first.arrives(&fleet);
+    first.arrives();
     fleet.is_whole();
     // It decides all the same.
     twin.works(20);
@@ -506,7 +503,7 @@ fn two_hosts_with_one_identity_and_a_host_that_is_put_back_are_found() {
     twin.site.cli(["fleet", "leave"]).expect(0);
     fleet.join(&twin.site, "twin");
     fleet.cli(&["list"]).expect(0);
-    twin.arrives(&fleet);
+    twin.arrives();
     fleet.is_whole();
 }
 
@@ -527,7 +524,7 @@ fn what_was_pruned_before_a_host_joined_is_said_and_nothing_is_pruned_that_the_f
     let before = until("the first records to go", || Some(pruned(&member)).filter(|pruned| *pruned > 0));
     fleet.join(&member.site, "a");
     fleet.cli(&["list"]).expect(0);
-    member.arrives(&fleet);
+    member.arrives();
     fleet.is_whole();
     let first = fleet.postgres.sql("SELECT min(seq) FROM record").expect(0).stdout;
     assert!(first.trim().parse::<u64>().unwrap() > before);
@@ -538,7 +535,7 @@ fn what_was_pruned_before_a_host_joined_is_said_and_nothing_is_pruned_that_the_f
     assert!(pruned(&member) <= sent.max(kept), "what the fleet has not is kept");
     assert!(member.head() - pruned(&member) > 140);
     fleet.postgres.start();
-    member.arrives(&fleet);
+    member.arrives();
     fleet.is_whole();
     until("pruning to go on", || (pruned(&member) > sent).then_some(()));
     member.site.cli(["audit", "verify"]).expect(0);
@@ -546,26 +543,14 @@ fn what_was_pruned_before_a_host_joined_is_said_and_nothing_is_pruned_that_the_f
 
 /// A certificate of an issuer of the test's own for 127.0.0.1, and the issuer's.
 fn certificates(folder: &Path) {
-    let openssl = |words: &[&str]| Output::of(Command::new("openssl").args(words).current_dir(folder), b"").expect(0);
-    openssl(
-        &["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-            .into_iter()
-            .chain(["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=issuer"])
-            .collect::<Vec<_>>(),
-    );
-    openssl(
-        &["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "server.key"]
-            .into_iter()
-            .chain(["-out", "server.csr", "-subj", "/CN=server"])
-            .collect::<Vec<_>>(),
-    );
+    let openssl = |words: &str| {
+        Output::of(Command::new("openssl").args(words.split_whitespace()).current_dir(folder), b"").expect(0);
+    };
     std::fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1\n").unwrap();
-    openssl(
-        &["x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2"]
-            .into_iter()
-            .chain(["-extfile", "names", "-out", "server.pem"])
-            .collect::<Vec<_>>(),
-    );
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
+    openssl(&format!("req -x509 {key} -days 2 -keyout ca.key -out ca.pem -subj /CN=issuer"));
+    openssl(&format!("req {key} -keyout server.key -out server.csr -subj /CN=server"));
+    openssl("x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem");
 }
 
 #[test]
@@ -583,7 +568,7 @@ fn the_server_is_known_by_its_certificate() {
     let ca = keys.path().join("ca.pem");
     fleet.cli(&["init", &fleet.postgres.url(), "--ca", ca.to_str().unwrap()]).expect(0);
     let member = fleet.member("a");
-    member.arrives(&fleet);
+    member.arrives();
     fleet.is_whole();
     let encrypted =
         "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'bashgate'";

@@ -80,6 +80,9 @@ fn wire(
 /// The digest of what it would send of files, see [`EgressWire::files`]. Commits are those that are there when it runs: of them a card says no
 /// more than where they go.
 fn files(command: &CommandLine, found: &Classification, cwd: &Path) -> String {
+    if found.effects.reads.is_empty() {
+        return String::new();
+    }
     // Start-up files are the shell's, and the shell that runs it reads none.
     let setup = ShellSetup { reads_startup_files: false, trusted: &[] };
     let subject = evidence::Subject::new(command.text(), found, cwd, setup);

@@ -213,7 +213,7 @@ impl Verifier {
     /// Starts behind a checkpoint that was checked.
     pub fn behind(checkpoint: &Checkpoint, wanted: Option<Hash>) -> Self {
         let Checkpoint { seq, hash, .. } = *checkpoint;
-        Self { seq, hash, wanted, seen: wanted == Some(hash) }
+        Self { wanted, seen: wanted == Some(hash), ..Self::after(seq, hash) }
     }
 
     /// Starts behind a record of which somebody is sure.

@@ -508,14 +508,19 @@ pub fn command() -> clap::Command {
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    started(|cli: Cli| run(cli.command))
+}
+
+/// Reads a command line, and does what it says.
+pub fn started<C: Parser>(run: impl FnOnce(C) -> Run) -> ExitCode {
+    let words = match C::try_parse() {
+        Ok(words) => words,
         Err(error) => {
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
         }
     };
-    match run(cli.command) {
+    match run(words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.print(),
     }

@@ -4,7 +4,7 @@
 //! text of a run is worth nothing to those who read it. Its connections come from the process that has presented it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bashgate_shared::command::Digest;
@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::hosts::Host;
 use crate::approval::ApprovalId;
+use crate::held::held;
 
 /// So long a run may take to begin after its answer: as a rule it begins at once.
 const BEGINNING: Duration = Duration::from_mins(1);
@@ -53,10 +54,6 @@ pub struct RestsOn {
     pub epoch: Option<u64>,
     /// What was let through ahead, by which it was.
     pub ahead: Option<ApprovalId>,
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Answers {

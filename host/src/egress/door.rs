@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bashgate_shared::protocol::WorkspaceName;
@@ -16,6 +16,7 @@ use super::model::Model;
 use super::{Closed, Settings};
 use crate::allowance::Allowance;
 use crate::daemon::Event;
+use crate::held::held;
 
 /// Most connections of one workspace at once; more wait to be taken.
 const CONNECTIONS: usize = 1024;
@@ -118,11 +119,6 @@ pub(super) struct Door {
     pub(super) client: reqwest::Client,
     /// The answer by which it is open; else the list counts.
     answer: Option<Arc<Answer>>,
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What a lock guards is whole whoever has died meanwhile.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What somebody wrote, for people: short, and without what a terminal would obey.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bashgate::audit::{Entry, RecordKind};
 use bashgate::store::{Store, Write};
@@ -10,7 +10,7 @@ use bashgate_fleet::HostName;
 use bashgate_fleet::folder::Folder;
 use bashgate_fleet::membership::Membership;
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
-use bashgate_tests::{Killed, Output, Postgres, bin};
+use bashgate_tests::{Killed, Output, Postgres, bin, until};
 use serde_json::json;
 
 use super::table::Table;
@@ -70,10 +70,7 @@ pub fn beside_copy(table: &mut Table) {
         Killed(ship.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     };
     let hosts: Vec<Killed> = (0..HOSTS).map(ship).collect();
-    while count() < all {
-        assert!(since.elapsed() < Duration::from_mins(5), "{} of {all} are there", count());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("all records", || (count() >= all).then_some(()));
     let ours = f64::from(all) / since.elapsed().as_secs_f64();
     drop(hosts);
     let rows = postgres.sql("COPY (SELECT * FROM record ORDER BY host, seq) TO STDOUT").expect(0).stdout;

@@ -89,13 +89,9 @@ impl Flow {
         self.asked
     }
 
-    /// What asks is read by something that reads files as well, and may stop.
-    pub fn is_ended_by_files(&mut self) {
-        self.leaves_early += 1;
-    }
-
-    /// A program gets a value that is only known when it runs: whether it can start at all may be up to that.
-    pub fn is_given_what_is_not_known(&mut self) {
+    /// Whether what asks goes on, or can start at all, is up to files: who reads it may stop by one, or a program gets a value that is only
+    /// known when it runs.
+    pub fn is_up_to_files(&mut self) {
         self.leaves_early += 1;
     }
 

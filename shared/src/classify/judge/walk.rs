@@ -172,7 +172,7 @@ impl<'s> Walk<'_, '_, 's> {
             let may_end = at < last && command.as_simple().is_none_or(calls);
             self.judge.flow.piped += usize::from(may_end);
             if asks && !is_filter(command) {
-                self.judge.flow.is_ended_by_files();
+                self.judge.flow.is_up_to_files();
             }
             let outer = (has_group || asks).then(|| std::mem::take(&mut self.judge.effects.reads));
             let asked = self.judge.flow.asked();
@@ -186,7 +186,7 @@ impl<'s> Walk<'_, '_, 's> {
                 // One that asks page by page stops when nobody reads any more.
                 let reads_more = reads.iter().any(|path| !is_an_amount(command, path));
                 if asks && (reads_more || self.judge.effects.reads_unknown) {
-                    self.judge.flow.is_ended_by_files();
+                    self.judge.flow.is_up_to_files();
                 }
                 for path in std::mem::replace(&mut self.judge.effects.reads, outer) {
                     note(&mut self.judge.effects.reads, path);
@@ -549,7 +549,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             if !simple.words.is_empty() {
                 self.judge.named_by_value(&assignment.value.literal_prefix());
                 if is_open {
-                    self.judge.flow.is_given_what_is_not_known();
+                    self.judge.flow.is_up_to_files();
                 }
             } else if is_open {
                 self.judge.flow.opens();
@@ -727,7 +727,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         if receives {
             self.judge.stdin = self.judge.stdin.max(Fed::ByWhatStandsBehind);
             // It may read files, and stop.
-            self.judge.flow.is_ended_by_files();
+            self.judge.flow.is_up_to_files();
         }
         self.nested(script, 1);
         self.judge.flow.piped -= usize::from(!receives);

@@ -1,0 +1,8 @@
+//! What a lock guards.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a lock guards: it is whole whoever has died meanwhile.
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
