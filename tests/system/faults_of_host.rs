@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
+use std::time::Duration;
 
 use bashgate_shared::protocol::Answer;
 use bashgate_tests::{Host, Output, Site, bin, until};
@@ -180,6 +181,27 @@ fn the_host_stops_on_request_and_says_what_is_missing_without_it() {
     // Taints and workspaces can be looked after without a running host.
     site.raise("default", "secret");
     assert_eq!(site.taint("default"), "secret");
+}
+
+/// A host that starts again, or stands still with the machine's disk, was there a moment ago: who asks meanwhile waits for it.
+#[test]
+fn who_asks_while_the_host_starts_again_is_answered() {
+    let site = Site::default();
+    let mut host = site.serve();
+    site.raise_both("default");
+    let first = site.check_later("curl -s https://x.example/1");
+    let id = site.held("curl -s https://x.example/1");
+    site.cli(["deny", &id]).expect(0);
+    first.join().unwrap().expect(2);
+    host.kill();
+    let meanwhile = site.check_later("curl -s https://x.example/2");
+    bashgate_tests::pause(Duration::from_secs(4));
+    assert!(!meanwhile.is_finished());
+    let host = site.serve();
+    let id = site.held("curl -s https://x.example/2");
+    site.cli(["deny", &id]).expect(0);
+    assert!(!meanwhile.join().unwrap().expect(2).stderr.contains("no host answers"));
+    drop(host);
 }
 
 #[test]

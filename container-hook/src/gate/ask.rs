@@ -18,9 +18,9 @@ use bashgate_shared::seal::{Asked, SealError};
 
 use super::config::Config;
 
-/// Where no sign of life is seen for this long after asking, there is no host.
+/// Where no sign of life is seen for this long after asking, and none was given of late, there is no host.
 const NO_HOST: Duration = Duration::from_secs(2);
-/// How long a wait survives a host that is gone, once it was there.
+/// How long a host is waited for behind its last sign of life: it may be starting again, or stand still with the machine's disk.
 const HOST_RESTARTS: Duration = Duration::from_secs(30);
 /// Shortest and longest pause between two looks, and the longest once a person is probably being asked.
 const FIRST_PAUSE: Duration = Duration::from_micros(50);
@@ -242,48 +242,42 @@ pub(super) fn read_capped(file: &Path, most: u64) -> io::Result<Vec<u8>> {
 struct HostLife<'c> {
     config: &'c Config,
     next_look: Duration,
-    last_alive: Option<Duration>,
+    /// Until then, counted from the question, a host without a sign of life is waited for.
+    awaited: Duration,
     last_beat: Option<Heartbeat>,
 }
 
 impl<'c> HostLife<'c> {
     const fn new(config: &'c Config) -> Self {
         // Most answers come long before the first look.
-        Self { config, next_look: Duration::from_millis(250), last_alive: None, last_beat: None }
+        Self { config, next_look: Duration::from_millis(250), awaited: NO_HOST, last_beat: None }
     }
 
     fn is_gone(&mut self, elapsed: Duration) -> bool {
         if elapsed >= self.next_look {
             self.next_look = elapsed + Duration::from_millis(mailbox::HEARTBEAT_MS);
-            if self.beats() {
-                self.last_alive = Some(elapsed);
+            if let Some(age) = self.last_sign() {
+                self.awaited = self.awaited.max((elapsed + HOST_RESTARTS).saturating_sub(age));
             }
         }
-        match self.last_alive {
-            None => elapsed > NO_HOST,
-            Some(last) => elapsed.saturating_sub(last) > HOST_RESTARTS,
-        }
+        elapsed > self.awaited
     }
 
-    /// A heartbeat counts when it is signed and either fresh by the clock of this boot or different from the last one
-    /// (in a virtual machine the clocks differ).
-    fn beats(&mut self) -> bool {
+    /// How long ago the host gave its last sign of life, where that is known: its heartbeat is signed, and either of this boot, whose
+    /// clock tells its age, or different from the last one (in a virtual machine the clocks differ).
+    fn last_sign(&mut self) -> Option<Duration> {
         let file = self.config.mailbox.join(mailbox::RESPONSES).join(mailbox::HEARTBEAT);
-        let Some(beat) = read_capped(&file, mailbox::MAX_RESPONSE_BYTES)
-            .ok()
-            .and_then(|bytes| object::from_slice::<Heartbeat>(&bytes).ok())
-        else {
-            return false;
-        };
+        let bytes = read_capped(&file, mailbox::MAX_RESPONSE_BYTES).ok()?;
+        let beat = object::from_slice::<Heartbeat>(&bytes).ok()?;
         if !self.config.public_key.check_heartbeat(&beat) {
-            return false;
+            return None;
         }
         let changed = self.last_beat.as_ref().is_some_and(|last| *last != beat);
-        let fresh = boot().is_some_and(|(id, now)| {
-            id == beat.boot_id && now.saturating_sub(beat.boot_ms) < 2500 && beat.boot_ms < now + 1000
-        });
+        let age = boot()
+            .filter(|(id, now)| *id == beat.boot_id && beat.boot_ms < now + 1000)
+            .map(|(_, now)| Duration::from_millis(now.saturating_sub(beat.boot_ms)));
         self.last_beat = Some(beat);
-        changed || fresh
+        if changed { Some(Duration::ZERO) } else { age }
     }
 }
 
