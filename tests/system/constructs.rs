@@ -190,8 +190,13 @@ fn redirections_and_here_documents() {
             (
                 "mkdir -p /tmp/a/b; cd /tmp/a/b && { sleep 2; echo x >> ../../y; } | mv /tmp/a/b /tmp/z",
                 Host,
-                "something is moved beside",
+                "above a folder that may have been moved",
             ),
+            // Another command that runs beside this one may move it.
+            ("cd a/b && sleep 5 && echo x > ../../y", Host, "above a folder that may have been moved"),
+            ("cd a && cd .. && touch y", Host, "above a folder that may have been moved"),
+            ("pushd a && rm -f c/../../y", Host, ""),
+            ("cd a && cat b/../y && echo x > ./b/../y", Local, LOCAL),
             ("cd /tmp/a && rmdir /tmp/a && sh -c 'echo x > \"$PWD/etc/x\"'", Host, "outside of the working directory"),
             // Where its folder is gone, or no pipe is to be had, nothing stands there.
             ("echo x > \"$(pwd)/etc/x\"", Host, "outside of the working directory"),

@@ -164,7 +164,7 @@ fn links_on_the_way() {
     symlink(".claude", work.join("conf")).unwrap();
     symlink(".git/hooks", work.join("scripts")).unwrap();
     symlink(".claude/settings.json", work.join("notes.json")).unwrap();
-    world.local(&["cd here/../here/e && ls", "cd here && cd ../here/e && echo z > f", "echo x > here/y"]);
+    world.local(&["cd here/../here/e && ls", "cd here && cd e/../e && echo z > f", "echo x > here/y"]);
     world.asked(&[
         "cd link/../e && echo > z",
         "cd link && cd ../e && echo > z",

@@ -401,7 +401,7 @@ impl Judge<'_> {
         for resolved in self.resolved(path) {
             judgement = judgement.max(each(self, &resolved));
         }
-        if self.is_above_what_moved(path) {
+        if self.is_above_what_moved(path) || self.may_be_moved_beside(path) {
             judgement = judgement.max(Judgement::unknown("it writes above a folder that may have been moved"));
         }
         judgement

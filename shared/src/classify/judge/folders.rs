@@ -62,6 +62,7 @@ impl Judge<'_> {
                 }
             }
         }
+        self.climbed += usize::from(self.may_be_moved_beside(path));
         self.folders = next;
         self.goes_behind();
         self.also_in(&stays);
@@ -91,6 +92,13 @@ impl Judge<'_> {
     /// A relative path that goes up from a folder which may have been moved by now.
     pub(super) fn is_above_what_moved(&self, path: &str) -> bool {
         self.moved_behind > 0 && goes_up(path)
+    }
+
+    /// A relative path above a folder that a `cd` has led to: another command that runs beside this one may move that folder
+    /// meanwhile.
+    pub(super) fn may_be_moved_beside(&self, path: &str) -> bool {
+        let went = self.folders.iter().any(|folder| *folder != Folder::Start);
+        went && !path.starts_with(['/', '~']) && (self.climbed > 0 || climbs(path))
     }
 
     /// A relative path after a `cd` to an unknown place, and a path whose `..` the text cannot resolve.
@@ -155,4 +163,13 @@ impl Judge<'_> {
 /// True for a relative path on which `..` stands.
 fn goes_up(path: &str) -> bool {
     !path.starts_with(['/', '~']) && path.split('/').any(|part| part == "..")
+}
+
+/// True for a relative path that leads above where it starts.
+fn climbs(path: &str) -> bool {
+    let mut depth = 0_i32;
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").any(|part| {
+        depth += if part == ".." { -1 } else { 1 };
+        depth < 0
+    })
 }

@@ -229,6 +229,8 @@ pub struct Judge<'t> {
     went_to: Vec<Arg>,
     /// Something was moved behind a `cd`: that folder, or one around it, may be another one's by now.
     moved_behind: usize,
+    /// A `cd` has gone up from where another one had led.
+    climbed: usize,
     /// Something was moved by what runs beside the rest: in a pipeline, or in the background.
     moved_beside: usize,
     /// Inside of so many of those.
@@ -307,6 +309,7 @@ impl<'t> Judge<'t> {
             reads_unknown: false,
             went_to: Vec::new(),
             moved_behind: 0,
+            climbed: 0,
             moved_beside: 0,
             apart: 0,
             shell: around.shell,
