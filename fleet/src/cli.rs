@@ -3,17 +3,19 @@
 //! Exit codes: 0 fine, 1 a failed run, 2 refused, 64 usage.
 
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use bashgate_shared::seal::PublicKey;
 use bashgate_shared::{say, say_aside};
 use serde_json::json;
 use tokio_postgres::Client;
 
 use crate::HostName;
 use crate::database::{Address, DatabaseError};
+use crate::desk::{self, DeskError};
 use crate::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
 use crate::membership::{Membership, MembershipError};
 use crate::token::{self, Token};
@@ -75,6 +77,9 @@ enum Fleet {
     Enrol {
         /// The host's name in the fleet
         host: String,
+        /// It is a desk, which answers for hosts: docs/fleet.md
+        #[arg(long)]
+        desk: bool,
         /// Where to write the token [default: HOST.token]
         #[arg(long, value_name = "FILE")]
         to: Option<PathBuf>,
@@ -112,6 +117,13 @@ enum Fleet {
         #[command(flatten)]
         folder: FleetFolder,
     },
+    /// Show in channels what the hosts of the fleet hold, and bring them what people answer there
+    Desk {
+        #[command(subcommand)]
+        act: Option<DeskAct>,
+        #[command(flatten)]
+        folder: DeskFolder,
+    },
     /// Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it
     #[command(hide = true)]
     Ship {
@@ -126,6 +138,31 @@ enum Fleet {
         #[command(flatten)]
         folder: FleetFolder,
     },
+}
+
+#[derive(Subcommand)]
+enum DeskAct {
+    /// Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`
+    Join {
+        /// The token's file, or `-` for standard input
+        token: PathBuf,
+    },
+    /// Say whether its configuration is fine, and its key
+    Check,
+}
+
+/// The folder of a desk.
+#[derive(Args, Clone)]
+struct DeskFolder {
+    /// The desk's own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]
+    #[arg(long, value_name = "DIR", global = true)]
+    folder: Option<PathBuf>,
+}
+
+impl From<DeskError> for Failure {
+    fn from(error: DeskError) -> Self {
+        Self::of(&error, error.help())
+    }
 }
 
 impl From<FolderError> for Failure {
@@ -146,13 +183,17 @@ impl From<DatabaseError> for Failure {
     }
 }
 
+/// A folder that was named, or the usual one.
+fn folder_or(named: Option<&PathBuf>, usual: &str) -> Result<PathBuf, Failure> {
+    let own = || registered::folder().map(|folder| folder.join(usual));
+    named.cloned().or_else(own).ok_or_else(|| {
+        Failure::Usage("there is no home folder (HOME is not set): name one with --folder DIR".to_owned())
+    })
+}
+
 impl FleetFolder {
     fn path(&self) -> Result<PathBuf, Failure> {
-        let own = || registered::folder().map(|folder| folder.join("fleet"));
-        let path = self.folder.clone().or_else(own);
-        path.ok_or_else(|| {
-            Failure::Usage("there is no home folder (HOME is not set): name one with --folder DIR".to_owned())
-        })
+        folder_or(self.folder.as_ref(), "fleet")
     }
 
     fn open(&self) -> Result<Folder, Failure> {
@@ -180,7 +221,15 @@ fn run(act: Fleet) -> Run {
     runtime.block_on(async {
         match act {
             Fleet::Init { database, ca, folder } => init(&database, ca.as_deref(), &folder).await,
-            Fleet::Enrol { host, to, no_wait, folder } => enrol(&host, to, no_wait, &folder).await,
+            Fleet::Enrol { host, desk, to, no_wait, folder } => enrol(&host, desk, to, no_wait, &folder).await,
+            Fleet::Desk { act, folder } => {
+                let folder = folder_or(folder.folder.as_ref(), "desk")?;
+                match act {
+                    None => run_desk(&folder).await,
+                    Some(DeskAct::Join { token }) => join_as_desk(&token, &folder).await,
+                    Some(DeskAct::Check) => check_desk(&folder),
+                }
+            }
             Fleet::Join { token, config } => join(&token, &config.load()?).await,
             Fleet::Leave { config } => leave(&config.load()?),
             Fleet::List { json, folder } => list(json, &folder).await,
@@ -196,13 +245,23 @@ fn run(act: Fleet) -> Run {
 
 /// Until whoever has started this is gone, or wants it no more.
 async fn ship(state: &Path) {
+    let (says, lines) = tokio::sync::mpsc::unbounded_channel();
     let (gone, wait) = tokio::sync::oneshot::channel::<()>();
     std::thread::spawn(move || {
-        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        for line in std::io::stdin().lines().map_while(Result::ok) {
+            if let Ok(line) = serde_json::from_str(&line) {
+                let _ = says.send(line);
+            }
+        }
         drop(gone);
     });
+    let asks = async {
+        crate::asking::ask(state, lines).await;
+        std::future::pending::<()>().await;
+    };
     tokio::select! {
         () = crate::shipping::ship(state) => {}
+        () = asks => {}
         _ = wait => {}
     }
 }
@@ -225,7 +284,7 @@ async fn init(database: &str, ca: Option<&Path>, folder: &FleetFolder) -> Run {
     Ok(())
 }
 
-async fn enrol(host: &str, to: Option<PathBuf>, no_wait: bool, folder: &FleetFolder) -> Run {
+async fn enrol(host: &str, desk: bool, to: Option<PathBuf>, no_wait: bool, folder: &FleetFolder) -> Run {
     let host = host_name(host)?;
     let file = to.unwrap_or_else(|| PathBuf::from(format!("{host}.token")));
     let unwritable = |error: std::io::Error| {
@@ -236,7 +295,7 @@ async fn enrol(host: &str, to: Option<PathBuf>, no_wait: bool, folder: &FleetFol
     // Before there is a token that nobody gets.
     let mut out =
         std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file).map_err(unwritable)?;
-    let token = match open.enrol(&client, host).await {
+    let token = match open.enrol(&client, host, desk).await {
         Ok(token) => token,
         Err(error) => {
             let _ = std::fs::remove_file(&file);
@@ -249,7 +308,8 @@ async fn enrol(host: &str, to: Option<PathBuf>, no_wait: bool, folder: &FleetFol
     out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.sync_all()).map_err(unwritable)?;
     let Token { member, .. } = token;
     say!("{}: whoever has it becomes {member}, once, within {TOKEN_HOURS} hours.", file.display());
-    say!("Bring it to that host, and there: bashgate fleet join {}", file.file_name().unwrap_or_default().display());
+    let join = if desk { "desk" } else { "fleet" };
+    say!("Bring it there, and: bashgate {join} join {}", file.file_name().unwrap_or_default().display());
     if no_wait {
         return Ok(());
     }
@@ -302,8 +362,64 @@ fn read_token(file: &Path) -> Result<Token, Failure> {
     })
 }
 
+async fn run_desk(folder: &Path) -> Run {
+    let _log = bashgate::cli::log("warn");
+    let ready = |membership: &Membership| say!("The desk {} shows and hears.", membership.member);
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+        .map_err(|error| Failure::failed(error, "check the machine's limits"))?;
+    desk::run(folder, ready, async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+    })
+    .await?;
+    Ok(())
+}
+
+async fn join_as_desk(file: &Path, folder: &Path) -> Run {
+    let failed = |error: std::io::Error| {
+        Failure::failed(format!("cannot use {}: {error}", folder.display()), "name another folder with --folder DIR")
+    };
+    let token = read_token(file)?;
+    if !token.desk {
+        return Err(Failure::Refused(format!("{} is a host's token; there: bashgate fleet join", file.display())));
+    }
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    let mut membership = Membership::begin(folder, token)?;
+    membership.complete(folder).await?;
+    let config = folder.join("desk.toml");
+    if !config.exists() {
+        std::fs::write(&config, desk::CONFIG).map_err(failed)?;
+    }
+    say!("This is the desk {} of the fleet.", membership.member);
+    say!("1. Name its channels in {}.", config.display());
+    say!("2. On each host that it may answer for, in the host's configuration:");
+    say!("{}", snippet(&membership.member.host, membership.key(folder).map_err(DeskError::from)?.public()));
+    say!("3. Run it: bashgate desk");
+    Ok(())
+}
+
+/// What a host's configuration says of a desk.
+fn snippet(desk: &HostName, key: &PublicKey) -> String {
+    format!(
+        "   [chat.{desk}]\n   kind = \"desk\"\n   key = \"{key}\"\n   approvers = [\"telegram:123456789\"]   # whose word counts, as SERVICE:ID"
+    )
+}
+
+fn check_desk(folder: &Path) -> Run {
+    let (membership, channels) = (desk::membership(folder)?, desk::channels(folder)?);
+    let names: Vec<&str> = channels.keys().map(String::as_str).collect();
+    say!("The desk {} is fine. Its channels: {}.", membership.member, names.join(", "));
+    say!("{}", snippet(&membership.member.host, membership.key(folder).map_err(DeskError::from)?.public()));
+    Ok(())
+}
+
 async fn join(file: &Path, config: &Config) -> Run {
     let token = read_token(file)?;
+    if token.desk {
+        return Err(Failure::Refused(format!("{} is a desk's token; there: bashgate desk join", file.display())));
+    }
     let mut membership = Membership::begin(&config.state, token)?;
     membership.complete(&config.state).await?;
     say!("This host is {} of the fleet. What it recorded and records goes there from now on.", membership.member);
@@ -356,7 +472,7 @@ async fn list(json: bool, folder: &FleetFolder) -> Run {
 }
 
 fn line(host: &Listed, now: u64) -> String {
-    let Listed { member, joined, revoked, records, spoke_ms } = host;
+    let Listed { member, desk, joined, revoked, records, spoke_ms } = host;
     let spoke = spoke_ms.map_or_else(
         || "has not spoken yet".to_owned(),
         |at| match now.saturating_sub(at) {
@@ -365,7 +481,9 @@ fn line(host: &Listed, now: u64) -> String {
         },
     );
     match (revoked, joined) {
+        (true, _) if desk.is_some() => format!("{member}  a desk, revoked"),
         (true, _) => format!("{member}  revoked, {} records", records.unwrap_or(0)),
+        (_, true) if let Some(Some(key)) = desk => format!("{member}  a desk, key {key}"),
         (_, false) => format!("{member}  has not joined yet"),
         _ => format!("{member}  {} records, {spoke}", records.unwrap_or(0)),
     }

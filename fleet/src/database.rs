@@ -8,8 +8,10 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls_platform_verifier::ConfigVerifierExt as _;
 use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long a connection may take.
@@ -148,6 +150,12 @@ impl Address {
 
     /// Connects. What is not answered within half a minute fails.
     pub async fn connect(&self, login: &Login) -> Result<Client, DatabaseError> {
+        self.connect_and_hear(login, Arc::default()).await
+    }
+
+    /// The same, and is told when the server notifies of something that was listened for. A notification may get lost: whoever waits for
+    /// one looks by himself, too.
+    pub async fn connect_and_hear(&self, login: &Login, hears: Arc<Notify>) -> Result<Client, DatabaseError> {
         let mut config = Config::new();
         config
             .host(&self.host)
@@ -174,14 +182,14 @@ impl Address {
             config.ssl_mode(SslMode::Disable);
             let connecting = tokio::time::timeout(CONNECT * 2, config.connect(NoTls));
             let (client, connection) = connecting.await.map_err(late)?.map_err(failed)?;
-            tokio::spawn(connection);
+            tokio::spawn(drive(connection, hears));
             return Ok(client);
         }
         config.ssl_mode(SslMode::Require);
         let tls = MakeRustlsConnect::new(self.tls()?);
         let connecting = tokio::time::timeout(CONNECT * 2, config.connect(tls));
         let (client, connection) = connecting.await.map_err(late)?.map_err(failed)?;
-        tokio::spawn(connection);
+        tokio::spawn(drive(connection, hears));
         Ok(client)
     }
 
@@ -204,6 +212,21 @@ impl Address {
         let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         Ok(config.map_err(|error| wrong(error.to_string()))?.with_root_certificates(roots).with_no_client_auth())
     }
+}
+
+/// Keeps a connection going until it ends.
+async fn drive<S, T>(mut connection: Connection<S, T>, hears: Arc<Notify>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    while let Some(Ok(message)) = std::future::poll_fn(|context| connection.poll_message(context)).await {
+        if matches!(message, AsyncMessage::Notification(_)) {
+            hears.notify_one();
+        }
+    }
+    // Whoever waits for something finds that nothing comes any more.
+    hears.notify_one();
 }
 
 #[cfg(test)]

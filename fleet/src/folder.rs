@@ -24,8 +24,11 @@ pub const TOKEN_HOURS: i32 = 24;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
-    /// Which host.
+    /// Which host, or desk.
     pub member: MemberId,
+    /// True for a desk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub desk: bool,
     /// The secret of its token, until it has joined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
@@ -237,8 +240,8 @@ impl Folder {
         self.content.hosts.iter().find(|known| known.member.host == *host && known.revoked_ms.is_none())
     }
 
-    /// Makes the token of a new host. One that was never used counts no more where another is made for the same host.
-    pub async fn enrol(&mut self, client: &Client, host: HostName) -> Result<Token, FolderError> {
+    /// Makes the token of a new host, or a new desk. One that was never used counts no more where another is made for the same host.
+    pub async fn enrol(&mut self, client: &Client, host: HostName, desk: bool) -> Result<Token, FolderError> {
         if let Some(known) = self.living(&host) {
             if known.key.is_some() {
                 return Err(FolderError::Member(known.member.clone()));
@@ -253,6 +256,7 @@ impl Folder {
         // Known here before it is known there: what dies in between leaves a host that never joins.
         let known = Known {
             member: member.clone(),
+            desk,
             secret: Some(secret.clone()),
             key: None,
             enrolled_ms: clock::now().unix_ms,
@@ -262,7 +266,8 @@ impl Folder {
         self.content.hosts.push(known);
         self.save()?;
         let verifier = postgres_protocol::password::scram_sha_256(password.as_bytes());
-        let (role, group) = (member.role(), schema::group(&member.fleet));
+        let group = if desk { schema::desks(&member.fleet) } else { schema::group(&member.fleet) };
+        let role = member.role();
         // By the server's clock.
         let until = client.query_one("SELECT (now() + make_interval(hours => $1))::text", &[&TOKEN_HOURS]).await?;
         let until: String = until.get(0);
@@ -275,7 +280,7 @@ impl Folder {
             .execute("INSERT INTO host (host, number) VALUES ($1, $2)", &[&member.host.as_str(), &member.number])
             .await?;
         let (address, root) = (self.content.address.clone(), self.root().to_string());
-        Ok(Token { member, address, password, secret, root })
+        Ok(Token { member, desk, address, password, secret, root })
     }
 
     /// Signs for the hosts that have joined since: those that prove to have had their token. Says which, and which prove nothing.
@@ -297,8 +302,13 @@ impl Folder {
                 settled.unproven.push(known.member);
                 continue;
             }
-            let signed =
-                Member { member: known.member.clone(), key: key.clone(), at_ms: clock::now().unix_ms }.sign(&self.key);
+            let signed = Member {
+                member: known.member.clone(),
+                key: key.clone(),
+                at_ms: clock::now().unix_ms,
+                desk: known.desk,
+            }
+            .sign(&self.key);
             let Signed { text, signature } = &signed;
             let change = format!("ALTER ROLE \"{}\" VALID UNTIL 'infinity'", known.member.role());
             client.batch_execute(&change).await?;

@@ -14,8 +14,10 @@
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+pub mod asking;
 pub mod cli;
 pub mod database;
+pub mod desk;
 pub mod folder;
 pub mod membership;
 pub mod schema;

@@ -18,6 +18,9 @@ use bashgate::state::{self, StateError};
 pub struct Membership {
     /// Who it is.
     pub member: MemberId,
+    /// True for a desk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub desk: bool,
     /// Where the database is.
     pub address: Address,
     /// The fleet's key.
@@ -134,6 +137,7 @@ impl Membership {
         let password = random_hex::<32>().map_err(|source| MembershipError::File { path: file(state), source })?;
         let membership = Self {
             member: token.member.clone(),
+            desk: token.desk,
             address: token.address.clone(),
             root: token.root.clone(),
             password,

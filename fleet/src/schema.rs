@@ -31,6 +31,11 @@ pub fn group(fleet: &str) -> String {
     format!("{}hosts", role_prefix(fleet))
 }
 
+/// The group of all desks' roles.
+pub fn desks(fleet: &str) -> String {
+    format!("{}desks", role_prefix(fleet))
+}
+
 /// The fleet that a database holds, by its id and its key, and the version of its tables; `None` where it holds none.
 pub async fn held(client: &Client) -> Result<Option<(String, String, i32)>, DatabaseError> {
     let there = client.query_one("SELECT to_regclass('bashgate.fleet') IS NOT NULL", &[]).await?;
@@ -42,14 +47,16 @@ pub async fn held(client: &Client) -> Result<Option<(String, String, i32)>, Data
 }
 
 fn script(prefix: &str) -> String {
-    let group = format!("{prefix}hosts");
+    let (group, desks) = (format!("{prefix}hosts"), format!("{prefix}desks"));
     // The prefix has only letters, digits and `_`.
     let own = format!("'{prefix}' || host || '_' || number = current_user");
+    let own_desk = format!("'{prefix}' || desk || '_' || desk_number = current_user");
     format!(
         "
         CREATE SCHEMA bashgate;
         CREATE ROLE \"{group}\" NOLOGIN;
-        GRANT USAGE ON SCHEMA bashgate TO \"{group}\";
+        CREATE ROLE \"{desks}\" NOLOGIN;
+        GRANT USAGE ON SCHEMA bashgate TO \"{group}\", \"{desks}\";
 
         -- The one fleet of this database.
         CREATE TABLE bashgate.fleet (
@@ -58,9 +65,9 @@ fn script(prefix: &str) -> String {
             root text NOT NULL,
             version integer NOT NULL
         );
-        GRANT SELECT ON bashgate.fleet TO \"{group}\";
+        GRANT SELECT ON bashgate.fleet TO \"{group}\", \"{desks}\";
 
-        -- Hosts: what each says of itself once (key and proof), and what the fleet's key has signed of it.
+        -- Hosts and desks: what each says of itself once (key and proof), and what the fleet's key has signed of it.
         CREATE TABLE bashgate.host (
             host text NOT NULL,
             number integer NOT NULL,
@@ -75,7 +82,9 @@ fn script(prefix: &str) -> String {
         ALTER TABLE bashgate.host ENABLE ROW LEVEL SECURITY;
         CREATE POLICY own ON bashgate.host FOR SELECT TO \"{group}\" USING ({own});
         CREATE POLICY once ON bashgate.host FOR UPDATE TO \"{group}\" USING ({own} AND key IS NULL) WITH CHECK ({own});
-        GRANT SELECT, UPDATE (key, proof) ON bashgate.host TO \"{group}\";
+        GRANT SELECT, UPDATE (key, proof) ON bashgate.host TO \"{group}\", \"{desks}\";
+        CREATE POLICY seen ON bashgate.host FOR SELECT TO \"{desks}\" USING (true);
+        CREATE POLICY once_desk ON bashgate.host FOR UPDATE TO \"{desks}\" USING ({own} AND key IS NULL) WITH CHECK ({own});
 
         -- Where each host's chain of records begins and ends, as it has signed.
         CREATE TABLE bashgate.head (
@@ -109,6 +118,53 @@ fn script(prefix: &str) -> String {
         CREATE POLICY own ON bashgate.record FOR SELECT TO \"{group}\" USING ({own});
         CREATE POLICY added ON bashgate.record FOR INSERT TO \"{group}\" WITH CHECK ({own});
         GRANT SELECT, INSERT ON bashgate.record TO \"{group}\";
+        -- What is held at each host now, and of late, as each has signed it.
+        CREATE TABLE bashgate.question (
+            host text NOT NULL,
+            number integer NOT NULL,
+            id text NOT NULL,
+            text text NOT NULL,
+            signature text NOT NULL,
+            PRIMARY KEY (host, number, id)
+        );
+        ALTER TABLE bashgate.question ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY own ON bashgate.question TO \"{group}\" USING ({own}) WITH CHECK ({own});
+        CREATE POLICY seen ON bashgate.question FOR SELECT TO \"{desks}\" USING (true);
+        GRANT SELECT, INSERT, UPDATE, DELETE ON bashgate.question TO \"{group}\";
+        GRANT SELECT ON bashgate.question TO \"{desks}\";
+
+        -- What was said at each desk to each host, as the desk has signed it, and what the host has signed for a reply.
+        CREATE TABLE bashgate.said (
+            n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            host text NOT NULL,
+            number integer NOT NULL,
+            desk text NOT NULL,
+            desk_number integer NOT NULL,
+            text text NOT NULL,
+            signature text NOT NULL,
+            reply text,
+            reply_signature text,
+            at timestamptz NOT NULL DEFAULT now()
+        );
+        CREATE INDEX ON bashgate.said (host, number, n) WHERE reply IS NULL;
+        ALTER TABLE bashgate.said ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY own ON bashgate.said FOR SELECT TO \"{group}\" USING ({own});
+        CREATE POLICY reply ON bashgate.said FOR UPDATE TO \"{group}\" USING ({own} AND reply IS NULL) WITH CHECK ({own});
+        GRANT SELECT, UPDATE (reply, reply_signature) ON bashgate.said TO \"{group}\";
+        CREATE POLICY desk_own ON bashgate.said FOR SELECT TO \"{desks}\" USING ({own_desk});
+        CREATE POLICY desk_says ON bashgate.said FOR INSERT TO \"{desks}\" WITH CHECK ({own_desk} AND reply IS NULL);
+        CREATE POLICY desk_tidies ON bashgate.said FOR DELETE TO \"{desks}\" USING ({own_desk});
+        GRANT SELECT, INSERT, DELETE ON bashgate.said TO \"{desks}\";
+
+        -- The desks' channels: which desk speaks in each, until when by this server's clock, and what it has shown there.
+        CREATE TABLE bashgate.channel (
+            name text PRIMARY KEY,
+            holder text NOT NULL DEFAULT '',
+            until timestamptz NOT NULL DEFAULT '-infinity',
+            memory text NOT NULL DEFAULT ''
+        );
+        GRANT SELECT, INSERT, UPDATE ON bashgate.channel TO \"{desks}\";
+
         CREATE TABLE bashgate.record_other PARTITION OF bashgate.record DEFAULT;
         DO $do$
         DECLARE

@@ -15,6 +15,7 @@ use super::statement::{Head, Signed, Start, Statement as _};
 use bashgate::audit::{Hash, Record};
 use bashgate::clock;
 use bashgate::fleet::Standing;
+use bashgate::fleet::wire::FromFleet;
 use bashgate::state::{self, StateError};
 use bashgate::store::{Reader, StoreError};
 
@@ -98,7 +99,7 @@ impl From<tokio_postgres::Error> for ShippingError {
 }
 
 /// Sends the record of the host with this state folder for as long as somebody keeps this process, and says how it stands in a line of JSON
-/// ([`Standing`]) each time when that is another.
+/// ([`FromFleet`]) each time when that is another.
 pub async fn ship(state: &Path) {
     Work { state: state.to_owned(), standing: Standing::default() }.run().await;
 }
@@ -117,7 +118,8 @@ impl Work {
         change(&mut self.standing);
         if self.standing != before {
             // Whoever has gone hears no more of it.
-            say!("{}", serde_json::to_string(&self.standing).unwrap_or_default());
+            let said = FromFleet::Standing(self.standing.clone());
+            say!("{}", serde_json::to_string(&said).unwrap_or_default());
         }
     }
 

@@ -1,4 +1,5 @@
-//! What is signed in a fleet: by the fleet's own key, which hosts belong to it; by a host's, where its chain of records begins and ends.
+//! What is signed in a fleet: by the fleet's own key, which hosts and desks belong to it; by a host's, where its chain of records begins
+//! and ends, what it holds, and what it replies. What desks sign is [`bashgate::fleet::wire::Words`].
 
 use bashgate_shared::seal::{HostKey, PublicKey};
 use serde::de::DeserializeOwned;
@@ -6,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::MemberId;
 use bashgate::audit::Hash;
+use bashgate::fleet::wire::{Answered, Shown};
 
 /// A statement as it was signed: its exact text, and the signature in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +53,9 @@ pub struct Member {
     pub key: String,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
+    /// True for a desk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub desk: bool,
 }
 
 impl Statement for Member {
@@ -107,6 +112,34 @@ impl Head {
     pub fn end(&self) -> Option<(u64, Hash)> {
         Some((self.seq, Hash::parse(&self.hash)?))
     }
+}
+
+/// A host says what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// Which host.
+    pub member: MemberId,
+    /// The card as it stands.
+    pub shown: Shown,
+}
+
+impl Statement for Question {
+    const KIND: &'static str = "fleet question";
+}
+
+/// A host replies to words of a desk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    /// Which host.
+    pub member: MemberId,
+    /// The words, exactly as the desk has signed them.
+    pub to: String,
+    /// What the person is told; `None` where the words are none of the host's business.
+    pub reply: Option<Answered>,
+}
+
+impl Statement for Reply {
+    const KIND: &'static str = "fleet reply";
 }
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ pub const MOST: u64 = 1 << 20;
 pub struct Token {
     /// Who it makes.
     pub member: MemberId,
+    /// True for a desk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub desk: bool,
     /// Where the database is.
     pub address: Address,
     /// The role's password until the host gives it another one.

@@ -103,7 +103,7 @@ pub async fn verify(folder: &mut Folder, client: &mut Client) -> Result<Report, 
     // What is said at one moment is not older than it: see `Silent`.
     let now = clock::now().unix_ms;
     let root = *folder.root();
-    for known in folder.hosts().iter().filter(|known| known.key.is_some()) {
+    for known in folder.hosts().iter().filter(|known| known.key.is_some() && !known.desk) {
         let (chain, end) = Look { root: &root, known, now, findings: &mut report.findings }.host(&snapshot).await?;
         if let Some((seq, hash)) = end {
             seen.push((known.member.clone(), Seen { seq, hash: hash.to_string(), at_ms: now }));
@@ -120,7 +120,7 @@ pub async fn verify(folder: &mut Folder, client: &mut Client) -> Result<Report, 
 async fn strangers(folder: &Folder, snapshot: &Transaction<'_>) -> Result<Vec<Finding>, DatabaseError> {
     let named = |known: &Known| (known.member.host.to_string(), known.member.number);
     let known: BTreeMap<(String, i32), bool> =
-        folder.hosts().iter().map(|known| (named(known), known.key.is_some())).collect();
+        folder.hosts().iter().map(|known| (named(known), known.key.is_some() && !known.desk)).collect();
     let rows = snapshot
         .query(
             "SELECT host, number, false FROM host
@@ -354,8 +354,11 @@ fn record(row: &Row) -> Option<Record> {
 /// A host's latest word and how many records it has, for a list.
 #[derive(Debug, Clone, Serialize)]
 pub struct Listed {
-    /// The host.
+    /// The host, or desk.
     pub member: MemberId,
+    /// For a desk, its key once it has joined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub desk: Option<Option<String>>,
     /// It has joined.
     pub joined: bool,
     /// It was revoked.
@@ -381,6 +384,7 @@ pub async fn list(folder: &Folder, client: &Client) -> Result<Vec<Listed>, Datab
         let head = row.and_then(|row| Signed::of(&row, 0)?.read::<Head>(&key?)).filter(|head| head.member == *member);
         listed.push(Listed {
             member: member.clone(),
+            desk: known.desk.then(|| known.key.clone()),
             joined: known.key.is_some(),
             revoked: known.revoked_ms.is_some(),
             records: head.as_ref().map(|head| head.seq),

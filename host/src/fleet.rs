@@ -3,20 +3,26 @@
 //! What knows PostgreSQL is another program, `bashgate-fleet`. The host starts it where it belongs to a fleet, hears how it stands, and
 //! waits for nothing: whatever a database does to that program, nothing of it decides.
 
-use std::io::{self, BufRead as _, BufReader};
+pub mod wire;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::held::held;
+use wire::{FromFleet, Shown, ToFleet};
 
 /// The program.
 pub const PROGRAM: &str = "bashgate-fleet";
 /// How long is waited before it is started again.
 const AGAIN: Duration = Duration::from_secs(2);
+/// Most replies that wait for the program: whoever asked for more asks again.
+const REPLIES: usize = 1024;
 
 /// The program, where it lies beside this one; else by its name.
 pub fn program() -> PathBuf {
@@ -44,6 +50,9 @@ pub struct Standing {
     pub sent: Option<u64>,
     /// What keeps more from being sent.
     pub trouble: Option<String>,
+    /// What keeps desks from answering, where they may answer for this host.
+    #[serde(default)]
+    pub desks: Option<String>,
 }
 
 impl Standing {
@@ -51,37 +60,49 @@ impl Standing {
     pub fn words(&self) -> String {
         let member = self.member.as_deref().unwrap_or("this host");
         let sent = self.sent.map_or_else(|| "nothing sent yet".to_owned(), |sent| format!("has records up to {sent}"));
+        let desks = self.desks.as_ref().map(|why| format!("; NO DESK ANSWERS NOW: {why}")).unwrap_or_default();
         match &self.trouble {
-            None => format!("fleet: {member}, {sent}"),
-            Some(trouble) => format!("fleet: {member}, {sent}; NOTHING GOES THERE NOW: {trouble}"),
+            None => format!("fleet: {member}, {sent}{desks}"),
+            Some(trouble) => format!("fleet: {member}, {sent}; NOTHING GOES THERE NOW: {trouble}{desks}"),
         }
     }
 }
 
-/// What sends the record of a running host.
+/// Takes what was said at desks: the number in the database, the text and the signature.
+pub type Hears = Arc<dyn Fn(i64, String, String) + Send + Sync>;
+
+/// What sends the record of a running host, and brings cards to desks and their words back.
 pub struct Shipper {
     shared: Arc<Shared>,
 }
 
-#[derive(Default)]
 struct Shared {
     standing: Mutex<Standing>,
-    /// Nobody wants it any more, or the end of a pipe that the program reads: it ends when that is closed.
-    keeps: Mutex<Keeps>,
+    hears: Hears,
+    outgoing: Mutex<Outgoing>,
+    changed: Condvar,
 }
 
+/// What is to be said to the program. Of a card only the newest state waits.
 #[derive(Default)]
-enum Keeps {
-    #[default]
-    Nothing,
-    Program(#[expect(dead_code, reason = "it is held open")] ChildStdin),
-    Ended,
+struct Outgoing {
+    /// Nobody wants the program any more.
+    is_ended: bool,
+    /// Which start of the program this is: an earlier one is told nothing more.
+    run: u64,
+    /// Desks may answer.
+    has_desks: bool,
+    /// Grows with each card.
+    version: u64,
+    cards: BTreeMap<String, (u64, Shown)>,
+    replies: VecDeque<ToFleet>,
 }
 
 impl Shipper {
     /// Starts it for the host with this state folder.
-    pub fn start(state: &Path) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+    pub fn start(state: &Path, hears: Hears) -> io::Result<Self> {
+        let (standing, outgoing, changed) = (Mutex::default(), Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { standing, hears, outgoing, changed });
         let (state, here) = (state.to_owned(), shared.clone());
         std::thread::Builder::new().name("fleet".to_owned()).spawn(move || {
             while here.runs(&state) {
@@ -95,17 +116,85 @@ impl Shipper {
     pub fn standing(&self) -> Standing {
         held(&self.shared.standing).clone()
     }
+
+    /// Desks may answer for this host.
+    pub fn has_desks(&self) {
+        self.shared.change(|outgoing| outgoing.has_desks = true);
+    }
+
+    /// Shows a card to desks, as it stands now.
+    pub fn shows(&self, card: Shown) {
+        self.shared.change(|outgoing| {
+            outgoing.version += 1;
+            outgoing.cards.insert(card.id.clone(), (outgoing.version, card));
+        });
+    }
+
+    /// What replies to words of desks, also from elsewhere.
+    pub fn replies(&self) -> impl Fn(ToFleet) + Send + use<> {
+        let shared = self.shared.clone();
+        move |reply| {
+            shared.change(|outgoing| {
+                if outgoing.replies.len() < REPLIES {
+                    outgoing.replies.push_back(reply);
+                }
+            });
+        }
+    }
 }
 
 impl Drop for Shipper {
     fn drop(&mut self) {
-        *held(&self.shared.keeps) = Keeps::Ended;
+        self.shared.change(|outgoing| outgoing.is_ended = true);
     }
 }
 
 impl Shared {
+    fn change(&self, change: impl FnOnce(&mut Outgoing)) {
+        change(&mut held(&self.outgoing));
+        self.changed.notify_all();
+    }
+
+    /// Says what there is to say, and closes the pipe when nobody wants the program any more: it ends then.
+    fn writes(&self, run: u64, mut stdin: ChildStdin) {
+        let (mut has_begun, mut written) = (false, 0);
+        loop {
+            let mut lines = Vec::new();
+            {
+                let mut outgoing = held(&self.outgoing);
+                loop {
+                    if outgoing.is_ended || outgoing.run != run {
+                        return;
+                    }
+                    if outgoing.has_desks && !has_begun {
+                        has_begun = true;
+                        lines.push(ToFleet::Begin);
+                    }
+                    if has_begun {
+                        let new = outgoing.cards.values().filter(|(version, _)| *version > written);
+                        lines.extend(new.map(|(_, card)| ToFleet::Card(card.clone())));
+                        written = outgoing.version;
+                        // What is over is said once.
+                        outgoing.cards.retain(|_, (_, card)| card.over.is_none());
+                        lines.extend(outgoing.replies.drain(..));
+                    }
+                    if !lines.is_empty() {
+                        break;
+                    }
+                    outgoing = self.changed.wait(outgoing).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+            for line in lines {
+                let text = serde_json::to_string(&line).unwrap_or_default();
+                if writeln!(stdin, "{text}").is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
     /// Runs the program until it ends: whether it is to be started again.
-    fn runs(&self, state: &Path) -> bool {
+    fn runs(self: &Arc<Self>, state: &Path) -> bool {
         let mut command = Command::new(program());
         command
             .arg("ship")
@@ -118,17 +207,26 @@ impl Shared {
             Ok(child) => child,
             Err(error) => return self.fails(format!("{PROGRAM} cannot be started: {error}")),
         };
-        {
-            let mut keeps = held(&self.keeps);
-            match (&*keeps, child.stdin.take()) {
-                (Keeps::Ended, _) | (_, None) => {}
-                (_, Some(stdin)) => *keeps = Keeps::Program(stdin),
-            }
+        if let Some(stdin) = child.stdin.take() {
+            let mut run = 0;
+            self.change(|outgoing| {
+                outgoing.run += 1;
+                run = outgoing.run;
+            });
+            let here = self.clone();
+            // Without a thread nothing keeps the pipe open, and the program ends.
+            let _ = std::thread::Builder::new().name("fleet-out".to_owned()).spawn(move || here.writes(run, stdin));
         }
         if let Some(said) = child.stdout.take() {
             for line in BufReader::new(said).lines().map_while(Result::ok) {
-                if let Ok(standing) = serde_json::from_str(&line) {
-                    *held(&self.standing) = standing;
+                match serde_json::from_str(&line) {
+                    Ok(FromFleet::Standing(standing)) => {
+                        let mut known = held(&self.standing);
+                        *known = Standing { desks: known.desks.take(), ..standing };
+                    }
+                    Ok(FromFleet::Desks(trouble)) => held(&self.standing).desks = trouble,
+                    Ok(FromFleet::Said { number, text, signature }) => (self.hears)(number, text, signature),
+                    Err(error) => tracing::warn!(%error, "{PROGRAM} said what cannot be read"),
                 }
             }
         }
@@ -137,7 +235,7 @@ impl Shared {
     }
 
     fn fails(&self, why: String) -> bool {
-        if matches!(*held(&self.keeps), Keeps::Ended) {
+        if held(&self.outgoing).is_ended {
             return false;
         }
         tracing::warn!(why, "nothing goes to the fleet's database");

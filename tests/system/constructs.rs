@@ -188,14 +188,24 @@ fn redirections_and_here_documents() {
                 "outside of the working directory",
             ),
             (
-                "mkdir -p /tmp/a/b; cd /tmp/a/b && { sleep 2; echo x >> ../../y; } | mv /tmp/a/b /tmp/z",
+                "mkdir -p /tmp/a/b; cd /tmp/a/b && { ls; echo x >> ../../y; } | mv /tmp/a/b /tmp/z",
                 Host,
                 "above a folder that may have been moved",
             ),
             // Another command that runs beside this one may move it.
-            ("cd a/b && sleep 5 && echo x > ../../y", Host, "above a folder that may have been moved"),
+            ("cd a/b && ls && echo x > ../../y", Host, "above a folder that may have been moved"),
             ("cd a && cd .. && touch y", Host, "above a folder that may have been moved"),
             ("pushd a && rm -f c/../../y", Host, ""),
+            ("cd a && cat ../y", Host, "only known when it runs"),
+            // Whoever has time to exchange what was looked at.
+            ("echo x > out; sleep 5", Local, LOCAL),
+            ("sleep 5 && echo done", Local, LOCAL),
+            ("sleep 5 && echo x > out", Host, "it waits, and goes then by what is looked at now"),
+            ("sleep 5; git status -s", Host, "it waits, and goes then by what is looked at now"),
+            ("sleep 5; cat out", Host, "it waits, and goes then by what is looked at now"),
+            // A pattern may stand for `..`, and so may quotes.
+            ("cd /tmp/a && mv /tmp/a /tmp/z && cat .?/.?/etc/x", Host, "only known when it runs"),
+            ("cd /tmp/a && { cat .'.'/.'.'/x; } | mv /tmp/a /tmp/z", Host, ""),
             ("cd a && cat b/../y && echo x > ./b/../y", Local, LOCAL),
             ("cd /tmp/a && rmdir /tmp/a && sh -c 'echo x > \"$PWD/etc/x\"'", Host, "outside of the working directory"),
             // Where its folder is gone, or no pipe is to be had, nothing stands there.

@@ -7,23 +7,23 @@ use bashgate_tests::{Host, Output, Postgres, Site, bin, until};
 use serde_json::Value;
 
 /// A fleet: its database and the folder of whoever runs it.
-struct Fleet {
-    postgres: Postgres,
-    folder: tempfile::TempDir,
+pub(crate) struct Fleet {
+    pub(crate) postgres: Postgres,
+    pub(crate) folder: tempfile::TempDir,
 }
 
 /// A host of it.
-struct Member {
-    site: Site,
-    host: Option<Host>,
+pub(crate) struct Member {
+    pub(crate) site: Site,
+    pub(crate) host: Option<Host>,
 }
 
 impl Fleet {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::on(Postgres::default())
     }
 
-    fn on(postgres: Postgres) -> Self {
+    pub(crate) fn on(postgres: Postgres) -> Self {
         let fleet = Self { postgres, folder: tempfile::tempdir().unwrap() };
         fleet.cli(&["init", &fleet.postgres.url()]).expect(0);
         fleet
@@ -40,7 +40,7 @@ impl Fleet {
         command
     }
 
-    fn cli(&self, words: &[&str]) -> Output {
+    pub(crate) fn cli(&self, words: &[&str]) -> Output {
         Output::of(&mut self.command(words), b"")
     }
 
@@ -55,12 +55,12 @@ impl Fleet {
         member
     }
 
-    fn token(&self, name: &str) -> PathBuf {
+    pub(crate) fn token(&self, name: &str) -> PathBuf {
         self.cli(&["enrol", name, "--no-wait"]).expect(0);
         self.folder.path().join(format!("{name}.token"))
     }
 
-    fn join(&self, site: &Site, name: &str) {
+    pub(crate) fn join(&self, site: &Site, name: &str) {
         let token = self.token(name);
         site.cli(["fleet", "join", token.to_str().unwrap()]).expect(0);
         std::fs::remove_file(token).unwrap();
@@ -79,14 +79,14 @@ impl Fleet {
         findings
     }
 
-    fn is_whole(&self) {
+    pub(crate) fn is_whole(&self) {
         assert_eq!(self.findings(), []);
     }
 }
 
 impl Member {
     /// How the host says that it stands with the fleet.
-    fn standing(&self) -> Value {
+    pub(crate) fn standing(&self) -> Value {
         let status = self.site.cli(["status", "--json"]).expect(0);
         serde_json::from_str::<Value>(&status.stdout).unwrap()["fleet"].clone()
     }
@@ -96,7 +96,7 @@ impl Member {
     }
 
     /// Waits until everything that the host has recorded is in the fleet's database.
-    fn arrives(&self) {
+    pub(crate) fn arrives(&self) {
         until("the records", || (self.standing()["sent"].as_u64() == Some(self.head())).then_some(()));
     }
 
@@ -112,12 +112,12 @@ impl Member {
         }
     }
 
-    fn stops(&mut self) {
+    pub(crate) fn stops(&mut self) {
         let mut host = self.host.take().unwrap();
         host.kill();
     }
 
-    fn starts(&mut self) {
+    pub(crate) fn starts(&mut self) {
         self.host = Some(self.site.serve());
     }
 }

@@ -3,7 +3,7 @@
 //! It holds up nobody. A channel that is away is tried again, later and later; meanwhile other channels and the expiry go on.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use super::card::Parts;
 use super::channel::{self, Channel, Failure, Message, Piece, Spoken};
 use super::columns;
 use super::grammar::{self, Said};
+pub use super::memory::Keeps;
 use super::memory::{Memory, Posted};
 use super::services::{Announce, Discord, Matrix, Slack, Telegram};
 use super::settings::{Kind, Settings};
@@ -107,9 +108,24 @@ impl Drop for Running {
 
 /// Starts the channel that the settings describe. What it remembers lies in a folder.
 pub fn start(settings: &Settings, board: &Board, folder: &Path, hears: &Hears) -> Result<Running, String> {
-    let memory = folder.join(format!("{}.json", settings.name));
+    start_with(settings, board, Memory::open(folder.join(format!("{}.json", settings.name))), hears)
+}
+
+/// The same with what it remembers kept elsewhere: as it was, and who keeps each change.
+pub fn start_kept(
+    settings: &Settings,
+    board: &Board,
+    was: &str,
+    keeps: Keeps,
+    hears: &Hears,
+) -> Result<Running, String> {
+    start_with(settings, board, Memory::kept(was, keeps), hears)
+}
+
+fn start_with(settings: &Settings, board: &Board, memory: Memory, hears: &Hears) -> Result<Running, String> {
     let (settings, board, hears) = (settings.clone(), board.clone(), hears.clone());
     match settings.kind {
+        Kind::Desk => Err("a desk is reached through the fleet".to_owned()),
         Kind::Discord => Ok(run(Discord::new(&settings)?, settings, board, memory, hears)),
         Kind::Ntfy | Kind::Webhook => Ok(run(Announce::new(&settings)?, settings, board, memory, hears)),
         Kind::Matrix => Ok(run(Matrix::new(&settings)?, settings, board, memory, hears)),
@@ -118,17 +134,10 @@ pub fn start(settings: &Settings, board: &Board, folder: &Path, hears: &Hears) -
     }
 }
 
-fn run<C: Channel>(channel: C, settings: Settings, board: Board, memory: PathBuf, hears: Hears) -> Running {
+fn run<C: Channel>(channel: C, settings: Settings, board: Board, memory: Memory, hears: Hears) -> Running {
     let health = Arc::new(Mutex::new(Health::default()));
-    let link = Arc::new(Link {
-        channel,
-        settings,
-        board,
-        memory: Memory::open(memory),
-        hears,
-        health: health.clone(),
-        lost: Mutex::default(),
-    });
+    let link =
+        Arc::new(Link { channel, settings, board, memory, hears, health: health.clone(), lost: Mutex::default() });
     let task = tokio::spawn(async move {
         let mut trouble = link.trouble(Half::Shows);
         while let Err(failure) = link.channel.begin().await {

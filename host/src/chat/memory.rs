@@ -1,4 +1,4 @@
-//! What a channel has shown and how far it has listened, in a file of the state folder.
+//! What a channel has shown and how far it has listened: in a file of the state folder, or wherever a desk keeps it.
 //!
 //! Nothing is decided by it. Without it cards are shown once more, and what was said is heard once more, which the host
 //! answers with "it is over".
@@ -38,10 +38,18 @@ struct Kept {
     posted: BTreeMap<ApprovalId, Posted>,
 }
 
+/// Keeps what a channel remembers, as text.
+pub type Keeps = Box<dyn Fn(String) + Send + Sync>;
+
+/// Where it is kept.
+enum Place {
+    File(PathBuf),
+    Elsewhere(Keeps),
+}
+
 /// The memory of one channel.
-#[derive(Debug)]
 pub(super) struct Memory {
-    file: PathBuf,
+    place: Place,
     kept: Mutex<Kept>,
 }
 
@@ -55,7 +63,12 @@ impl Memory {
             }),
             Err(_) => Kept::default(),
         };
-        Self { file, kept: Mutex::new(kept) }
+        Self { place: Place::File(file), kept: Mutex::new(kept) }
+    }
+
+    /// As it was kept elsewhere: nothing where that cannot be read.
+    pub(super) fn kept(was: &str, keeps: Keeps) -> Self {
+        Self { place: Place::Elsewhere(keeps), kept: Mutex::new(serde_json::from_str(was).unwrap_or_default()) }
     }
 
     /// From where to listen.
@@ -111,8 +124,13 @@ impl Memory {
     }
 
     fn write(&self, kept: &Kept) {
-        if let Err(error) = replace(&self.file, kept) {
-            tracing::warn!(file = %self.file.display(), %error, "what a channel has shown cannot be written");
+        match &self.place {
+            Place::File(file) => {
+                if let Err(error) = replace(file, kept) {
+                    tracing::warn!(file = %file.display(), %error, "what a channel has shown cannot be written");
+                }
+            }
+            Place::Elsewhere(keeps) => keeps(serde_json::to_string(kept).unwrap_or_default()),
         }
     }
 }

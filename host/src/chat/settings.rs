@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::seal::PublicKey;
 use serde::Deserialize;
 
 use super::hours::Hours;
@@ -37,6 +38,8 @@ pub struct Settings {
     pub codes: CodesFor,
     /// When its people are told.
     pub hours: Hours,
+    /// The key of the desk that speaks here, for a desk of a fleet.
+    pub desk: Option<PublicKey>,
 }
 
 /// Which answers of a channel take a one-time code.
@@ -82,6 +85,8 @@ impl Settings {
         let name: String =
             name.chars().filter(|letter| letter.is_alphanumeric() || " .-_".contains(*letter)).take(40).collect();
         match name.trim() {
+            // The account has its service's name already.
+            name if self.kind == Kind::Desk => format!("{user} ({name} at {})", self.name),
             "" => format!("{}:{user}", self.kind.word()),
             name => format!("{}:{user} ({name})", self.kind.word()),
         }
@@ -92,6 +97,8 @@ impl Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
+    /// A desk of the fleet that this host belongs to: its people are the accounts of its own channels.
+    Desk,
     /// Discord's API and gateway.
     Discord,
     /// Matrix' client-server API.
@@ -118,6 +125,7 @@ impl Kind {
     /// Its name, as people's names begin with it in records.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Desk => "desk",
             Self::Discord => "discord",
             Self::Matrix => "matrix",
             Self::Ntfy => "ntfy",
@@ -132,6 +140,8 @@ impl Kind {
         match self {
             Self::Discord => Some("https://discord.com/api/v10"),
             Self::Matrix | Self::Webhook => None,
+            // It is reached through the fleet.
+            Self::Desk => Some(""),
             Self::Ntfy => Some("https://ntfy.sh"),
             Self::Slack => Some("https://slack.com/api"),
             Self::Telegram => Some("https://api.telegram.org"),
@@ -161,6 +171,12 @@ impl Kind {
                 },
                 person: "nobody's: nobody answers there",
                 is_person: |_| false,
+            },
+            Self::Desk => Ids {
+                room: "left out",
+                is_room: str::is_empty,
+                person: "`SERVICE:ID`, as in telegram:123456789",
+                is_person: |id| id.split_once(':').is_some_and(|(service, id)| !service.is_empty() && !id.is_empty()),
             },
             Self::Webhook => Ids {
                 room: "left out",
@@ -196,6 +212,8 @@ pub struct ChatFile {
     #[serde(default)]
     app_token_file: Option<PathBuf>,
     #[serde(default)]
+    key: Option<String>,
+    #[serde(default)]
     room: String,
     #[serde(default)]
     thread: Option<String>,
@@ -228,7 +246,7 @@ pub fn read(files: BTreeMap<String, ChatFile>, folder: &Path) -> Result<BTreeMap
     let mut accounts: BTreeMap<(&str, &str), &str> = BTreeMap::new();
     for (name, settings) in &all {
         // Each would take the other's news away.
-        if matches!(settings.kind, Kind::Ntfy | Kind::Webhook) {
+        if matches!(settings.kind, Kind::Ntfy | Kind::Webhook | Kind::Desk) {
             continue;
         }
         if let Some(other) = accounts.insert((settings.kind.word(), &settings.token.0), name) {
@@ -278,10 +296,20 @@ fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> 
     let token = match &file.token_file {
         Some(path) => secret(&folder.join(path), &key("token_file"))?,
         // What only tells may need none.
-        None if matches!(file.kind, Kind::Ntfy | Kind::Webhook) => Key(String::new()),
+        None if matches!(file.kind, Kind::Ntfy | Kind::Webhook | Kind::Desk) => Key(String::new()),
         None => {
             return Err(format!("{} is missing: a file with the account's token and nothing else", key("token_file")));
         }
+    };
+    let desk = match (file.kind, &file.key) {
+        (Kind::Desk, Some(text)) => Some(PublicKey::parse(text).ok_or_else(|| {
+            format!("{} is no key: `bashgate fleet list` where the fleet is run shows it", key("key"))
+        })?),
+        (Kind::Desk, None) => {
+            return Err(format!("{} is missing: `bashgate fleet list` where the fleet is run shows it", key("key")));
+        }
+        (_, Some(_)) => return Err(format!("{} is for desks only", key("key"))),
+        (_, None) => None,
     };
     let hours = Hours::read(file.after_s, file.remind_s, file.quiet.as_deref());
     let hours = hours.map_err(|(field, why)| format!("{} {why}", key(field)))?;
@@ -304,6 +332,7 @@ fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> 
         approvers_of: file.approvers_of.into_iter().map(|(name, ids)| (name, ids.into_iter().collect())).collect(),
         codes: file.codes,
         hours,
+        desk,
         workspaces: file.workspaces.map(|names| names.into_iter().collect()),
         name,
     })

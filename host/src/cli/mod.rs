@@ -16,6 +16,7 @@ mod people;
 mod replay;
 mod rule;
 mod serve;
+pub use serve::log;
 mod suggest;
 mod top;
 mod up;
@@ -244,6 +245,13 @@ enum Command {
     #[command(disable_help_flag = true)]
     Fleet {
         /// What `bashgate-fleet` takes; `bashgate fleet --help` says what that is
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<std::ffi::OsString>,
+    },
+    /// Answer for the hosts of a fleet through channels of one's own: starts `bashgate-fleet desk`
+    #[command(disable_help_flag = true)]
+    Desk {
+        /// What `bashgate-fleet desk` takes; `bashgate desk --help` says what that is
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<std::ffi::OsString>,
     },
@@ -572,6 +580,7 @@ fn run(command: Command) -> Run {
             audit::egress(&config.load()?, lines, workspace.as_deref(), (json, follow))
         }
         Command::Fleet { words } => fleet(&words),
+        Command::Desk { words } => fleet(&[vec!["desk".into()], words].concat()),
         Command::Backup { to, config } => backup::run(&config.load()?, &to),
         Command::Doctor { json, config } => doctor::run(config.config.as_deref(), json),
         Command::Config { act: ConfigAct::Path, config } => {

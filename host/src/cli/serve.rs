@@ -37,7 +37,7 @@ pub(super) fn run(config: Config) -> Run {
 ///
 /// They are written beside the loop: one who does not read them holds up no decision. What does not find room meanwhile is lost;
 /// the audit has it.
-pub(super) fn log(level: &str) -> WorkerGuard {
+pub fn log(level: &str) -> WorkerGuard {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
     let colour = std::io::stderr().is_terminal();

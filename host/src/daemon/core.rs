@@ -33,7 +33,6 @@ use crate::config::{self, Config};
 use crate::control::Reply;
 use crate::egress::answers::Answers;
 use crate::fault;
-use crate::fleet::Shipper;
 use crate::inspector::Panel;
 use crate::metrics::{Metrics, Stand};
 use crate::state::{Folder, Keys};
@@ -85,8 +84,6 @@ pub(super) struct Times {
     pub(super) last_try: Instant,
     pub(super) last_beat: Option<Instant>,
     pub(super) last_look: Option<Instant>,
-    /// When it was last looked whether the host belongs to a fleet.
-    pub(super) fleet_look: Option<Instant>,
 }
 
 /// The host's state. One event at a time changes it.
@@ -122,8 +119,8 @@ pub struct Core {
     /// People whose answers are being written.
     pub(super) answers: Vec<Unrecorded>,
     pub(super) metrics: Metrics,
-    /// Sends what is recorded to the fleet that this host belongs to.
-    pub(super) fleet: Option<Shipper>,
+    /// The fleet that this host may belong to.
+    pub(super) fleet: super::fleet::Membership,
     pub(super) times: Times,
 }
 
@@ -183,8 +180,8 @@ impl Core {
             lines: Lines::default(),
             answers: Vec::new(),
             metrics: Metrics::default(),
-            fleet: None,
-            times: Times { started: now, last_try: now, last_beat: None, last_look: None, fleet_look: None },
+            fleet: super::fleet::Membership::default(),
+            times: Times { started: now, last_try: now, last_beat: None, last_look: None },
             config,
         };
         let configured: Vec<_> = core.config.workspaces.keys().cloned().collect();
@@ -431,6 +428,7 @@ impl Core {
                 self.tell(told, Asker::Socket(asked));
             }
             Event::Overheard(overheard) => self.overheard(overheard),
+            Event::SaidAtDesk { number, text, signature } => self.said_at_desk(number, &text, &signature),
         }
     }
 }

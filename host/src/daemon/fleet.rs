@@ -1,38 +1,199 @@
-//! The fleet that the host belongs to, where it belongs to one.
+//! The fleet that the host belongs to, where it belongs to one: its record goes there, and desks of it may answer.
 
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use super::Event;
 use super::core::Core;
+use crate::approval::ApprovalId;
+use crate::chat::grammar::{self, Said};
+use crate::chat::link::Overheard;
+use crate::clock;
+use crate::fleet::wire::{Answered, FRESH_MS, Shown, ToFleet, Words};
 use crate::fleet::{self, Shipper, Standing};
 
 /// How often it is looked whether the host has joined a fleet, or left it.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often is said that there are words which nobody had signed who may.
+const SAID_AGAIN: Duration = Duration::from_mins(1);
+/// Most words that are remembered so that none counts twice: as many as one workspace's people never say in the time that a word counts.
+const MOST_HEARD: usize = 10_000;
+
+/// What the host has to do with its fleet.
+#[derive(Default)]
+pub(super) struct Membership {
+    shipper: Option<Shipper>,
+    looked: Option<Instant>,
+    /// The board's version that desks have.
+    version: Option<u64>,
+    /// The open cards as desks were shown them.
+    shown: BTreeMap<ApprovalId, AtDesks>,
+    /// Words that were heard, until they are too old to count.
+    heard: HashMap<String, u64>,
+    /// When words were last seen that nobody had signed who may.
+    forged: Option<Instant>,
+}
+
+/// A card as desks were shown it.
+struct AtDesks {
+    version: u64,
+    /// What is told later by itself has the version that it had.
+    is_quiet: bool,
+    /// What answers to it are bound to.
+    digest: String,
+}
 
 impl Core {
     /// Begins to send what is recorded when the host has joined a fleet, and ends it when it has left: neither needs a restart.
-    pub(super) fn look_for_fleet(&mut self) {
-        if self.times.fleet_look.is_some_and(|at| at.elapsed() < LOOK) {
+    pub(super) fn look_for_fleet(&mut self, events: &mpsc::UnboundedSender<Event>) {
+        self.show_desks();
+        if self.fleet.looked.is_some_and(|at| at.elapsed() < LOOK) {
             return;
         }
-        self.times.fleet_look = Some(Instant::now());
-        match (fleet::is_member(self.folder.path()), &self.fleet) {
-            (true, None) => match Shipper::start(self.folder.path()) {
-                Ok(shipper) => self.fleet = Some(shipper),
-                Err(error) => tracing::error!(%error, "nothing goes to the fleet's database"),
-            },
-            (false, Some(_)) => self.fleet = None,
+        self.fleet.looked = Some(Instant::now());
+        match (fleet::is_member(self.folder.path()), &self.fleet.shipper) {
+            (true, None) => {
+                let events = events.clone();
+                let hears = Arc::new(move |number, text, signature| {
+                    // A host that ends hears nothing more.
+                    let _ = events.send(Event::SaidAtDesk { number, text, signature });
+                });
+                match Shipper::start(self.folder.path(), hears) {
+                    Ok(shipper) => self.fleet = Membership { shipper: Some(shipper), ..Membership::default() },
+                    Err(error) => tracing::error!(%error, "nothing goes to the fleet's database"),
+                }
+            }
+            (false, Some(_)) => self.fleet = Membership::default(),
             _ => {}
         }
     }
 
     /// How the fleet stands, where the host belongs to one.
     pub(super) fn fleet_standing(&self) -> Option<Standing> {
-        self.fleet.as_ref().map(Shipper::standing)
+        self.fleet.shipper.as_ref().map(Shipper::standing)
     }
 
     /// The last record that the fleet has: none behind it is forgotten here. `None` where the host belongs to no fleet.
     pub(super) fn kept_for_fleet(&self) -> Option<u64> {
         fleet::is_member(self.folder.path())
             .then(|| self.fleet_standing().and_then(|standing| standing.sent).unwrap_or(0))
+    }
+
+    /// Brings what desks show up to what is held.
+    fn show_desks(&mut self) {
+        let Some(shipper) = &self.fleet.shipper else { return };
+        let desks: Vec<_> = self.config.chat.values().filter(|settings| settings.desk.is_some()).collect();
+        if desks.is_empty() {
+            return;
+        }
+        let version = *self.desk.board().watch().borrow();
+        if self.fleet.version == Some(version) {
+            return;
+        }
+        if self.fleet.version.is_none() {
+            shipper.has_desks();
+        }
+        self.fleet.version = Some(version);
+        let now = clock::now();
+        for shown in self.desk.board().cards() {
+            let id = &shown.card.id;
+            let before = self.fleet.shown.get(id);
+            let is_new = before.is_none_or(|at| (at.version, at.is_quiet) != (shown.version, shown.is_quiet));
+            let is_about = |desk: &&crate::chat::settings::Settings| {
+                desk.is_about(&shown.card.workspace) && shown.only.as_ref().is_none_or(|only| *only == desk.name)
+            };
+            // What was over before a desk saw it is nobody's news.
+            if !is_new || before.is_none() && shown.over.is_some() || !desks.iter().any(is_about) {
+                continue;
+            }
+            let left = shown.card.expires_boot_ms.saturating_sub(now.boot_ms);
+            let card = Shown {
+                id: id.to_string(),
+                card: serde_json::to_string(&*shown.card).unwrap_or_default(),
+                over: shown.over.clone(),
+                is_quiet: shown.is_quiet,
+                until_ms: now.unix_ms + left,
+            };
+            if shown.over.is_some() {
+                self.fleet.shown.remove(id);
+            } else {
+                let at = AtDesks { version: shown.version, is_quiet: shown.is_quiet, digest: card.digest() };
+                self.fleet.shown.insert(id.clone(), at);
+            }
+            shipper.shows(card);
+        }
+    }
+
+    /// Takes what was said at a desk. What no desk of the configuration has signed, or was signed for another host, too long ago, or
+    /// before, is nobody's word.
+    pub(super) fn said_at_desk(&mut self, number: i64, text: &str, signature: &str) {
+        let Some(shipper) = &self.fleet.shipper else { return };
+        let replies = shipper.replies();
+        let refused = |why: &str| {
+            let text = why.to_owned();
+            replies(ToFleet::Reply { number, reply: Some(Answered { ok: false, text }) });
+        };
+        let read = |settings: &crate::chat::settings::Settings| {
+            let words = Words::read(text, signature, settings.desk.as_ref()?)?;
+            Some((settings.name.clone(), words))
+        };
+        let Some((channel, words)) = self.config.chat.values().find_map(read) else {
+            if self.fleet.forged.is_none_or(|at| at.elapsed() > SAID_AGAIN) {
+                self.fleet.forged = Some(Instant::now());
+                tracing::warn!(
+                    number,
+                    "words in the fleet's database that none of this host's desks has signed: they count for nothing"
+                );
+            }
+            return refused("this host does not know the desk: name it in its configuration, with its key");
+        };
+        if Some(&words.member) != self.member().as_ref() {
+            return refused("these words are for another host");
+        }
+        let now = clock::now();
+        if words.at_ms.abs_diff(now.unix_ms) > FRESH_MS {
+            return refused(
+                "these words were too long on their way, or the desk's clock and the host's differ; say it again",
+            );
+        }
+        self.fleet.heard.retain(|_, at_ms| at_ms.abs_diff(now.unix_ms) <= FRESH_MS);
+        if self.fleet.heard.len() >= MOST_HEARD {
+            return refused("too much is said at once; say it again a little later");
+        }
+        // Another run of this host may have heard it.
+        if words.at_ms <= self.fleet_since_ms() || self.fleet.heard.insert(words.nonce.clone(), words.at_ms).is_some() {
+            return refused("these words were heard before, or this host has only just started; say it again");
+        }
+        // What the desk has shown is what the answer is about.
+        let about = match grammar::read(&words.words) {
+            Said::Answer(id, ..) => Some(id),
+            _ => None,
+        };
+        let is_current =
+            about.and_then(|id| self.fleet.shown.get(&id)).is_none_or(|at| words.digest.as_ref() == Some(&at.digest));
+        let on = if is_current { words.on } else { Some(false) };
+        let (reply, answer) = oneshot::channel();
+        let Words { account: user, name, words, sees_all, .. } = words;
+        self.overheard(Overheard { channel, user, name, words, on, sees_all, reply });
+        tokio::spawn(async move {
+            let reply = answer.await.ok().flatten().map(|reply| Answered { ok: reply.ok, text: reply.text });
+            replies(ToFleet::Reply { number, reply });
+        });
+    }
+
+    /// Which host of the fleet this is.
+    fn member(&self) -> Option<Value> {
+        let text = std::fs::read_to_string(fleet::membership_file(self.folder.path())).ok()?;
+        serde_json::from_str::<Value>(&text).ok()?.get("member").cloned()
+    }
+
+    /// From when on words count, by the wall clock: from when this host has started.
+    fn fleet_since_ms(&self) -> u64 {
+        let run = u64::try_from(self.times.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        clock::now().unix_ms.saturating_sub(run)
     }
 }

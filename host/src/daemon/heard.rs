@@ -65,7 +65,8 @@ impl Core {
         let memories = folder.path().join("chat");
         let events = events.clone();
         let hears: link::Hears = std::sync::Arc::new(move |heard| events.send(Event::Overheard(heard)).is_ok());
-        for settings in self.config.chat.values() {
+        // Desks are reached through the fleet.
+        for settings in self.config.chat.values().filter(|settings| settings.desk.is_none()) {
             let made = std::fs::create_dir_all(&memories).map_err(|error| error.to_string());
             match made.and_then(|()| link::start(settings, self.desk.board(), &memories, &hears)) {
                 Ok(running) => {
@@ -260,7 +261,19 @@ impl Core {
         let mut data = Vec::new();
         for (name, settings) in &self.config.chat {
             let health = self.lines.running.get(name).map(Running::health);
+            let desks = self.fleet_standing().map_or_else(
+                || Some("this host belongs to no fleet".to_owned()),
+                |standing| standing.desks.or(standing.trouble),
+            );
+            let trouble = match &health {
+                None if settings.desk.is_some() => desks,
+                None => Some("could not be opened".to_owned()),
+                Some(health) => health.trouble().map(str::to_owned),
+            };
             let state = match &health {
+                None if settings.desk.is_some() => {
+                    trouble.as_ref().map_or_else(|| "works".to_owned(), |why| format!("does not work: {why}"))
+                }
                 None => "could not be opened".to_owned(),
                 Some(health) => match health.trouble() {
                     Some(why) => format!("does not work: {why}"),
@@ -276,7 +289,7 @@ impl Core {
             let of = settings.approvers_of.iter().map(|(name, ids)| format!(", for {name} {}", count(ids)));
             let who = count(&settings.approvers) + &of.collect::<String>();
             lines.push(format!("{name}  {}  {state}; {who}", settings.kind.word()));
-            let works = health.as_ref().is_some_and(|health| health.has_begun && health.trouble().is_none());
+            let works = trouble.is_none() && health.as_ref().is_none_or(|health| health.has_begun);
             data.push(json!({"name": name, "kind": settings.kind.word(), "works": works, "state": state,
                              "approvers": settings.approvers, "approvers_of": settings.approvers_of, "workspaces": settings.workspaces}));
         }
@@ -313,7 +326,12 @@ impl Core {
             return Reply::refused(format!("no test goes by `{id}`"));
         };
         let health = self.lines.running.get(&test.channel).map(Running::health);
-        let trouble = health.map(|health| health.trouble().map(str::to_owned));
+        let is_desk = self.config.chat.get(&test.channel).is_some_and(|settings| settings.desk.is_some());
+        let trouble = if is_desk {
+            Some(self.fleet_standing().and_then(|standing| standing.desks.or(standing.trouble)))
+        } else {
+            health.map(|health| health.trouble().map(str::to_owned))
+        };
         let is_late = clock::now().boot_ms >= test.until_boot_ms;
         let data = json!({"heard": test.heard, "stranger": test.stranger, "late": is_late,
                           "trouble": trouble.unwrap_or(Some("the channel could not be opened".to_owned()))});

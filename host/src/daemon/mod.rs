@@ -74,6 +74,15 @@ pub enum Event {
     Said(String),
     /// Somebody said something in a channel.
     Overheard(Overheard),
+    /// Somebody said something at a desk of the fleet.
+    SaidAtDesk {
+        /// Its number in the fleet's database.
+        number: i64,
+        /// What was signed.
+        text: String,
+        /// The desk's signature.
+        signature: String,
+    },
     /// A command on the control socket, by whom, and where the answer goes.
     Control(ControlCommand, String, oneshot::Sender<Reply>),
 }
@@ -222,6 +231,7 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
             () = &mut stopped => break,
             _ = ticks.tick() => {
                 core.tick();
+                core.look_for_fleet(&events);
                 core.counts(intake.waiting());
             }
             Some(event) = queue.recv() => core.handle(event),

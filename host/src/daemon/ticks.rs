@@ -40,7 +40,6 @@ impl Core {
             self.book.end_grants(now, |name| workspaces.get(name).map(|known| known.seen.epoch));
         }
         self.outbox.tidy(&self.keys);
-        self.look_for_fleet();
         self.prune();
         self.rejects.settle(&self.records);
         self.forget_restored(now);

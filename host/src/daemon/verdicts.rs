@@ -303,14 +303,15 @@ impl Core {
         let ends: Vec<EgressEnd> = goes_to.iter().map(end).collect();
         let ports = || goes_to.iter().map(|(_, port)| *port);
         let signs_in = |name: &&String| row(name).is_some_and(|row| row.signs_in.iter().any(|one| one.is_for(ports())));
-        // What comes in may be a link to what a program signs in with, for whatever else opens it.
-        let brings = found.reaches.as_ref().is_some_and(Reaches::brings_files);
+        // What lies under any name may be a link to what a program signs in with, or somebody's own program, by the time that it is opened:
+        // no credentials are in a run where anything else opens files.
         let opens = !found.effects.reads.is_empty() || found.effects.reads_unknown;
-        let is_of_theirs = |name: &String| signs_in(&name) || opens_nothing(name);
         let by_git = || found.effects.git.iter().all(|name| opens_no_file(name));
-        // And so may whatever lies on a way up from a folder that somebody moves meanwhile.
-        let climbs = open.check.command.text().contains("..");
-        let is_shown = !(brings || climbs) || !opens && by_git() && found.effects.programs.iter().all(is_of_theirs);
+        // And where something comes in, none where anything else might.
+        let brings = found.reaches.as_ref().is_some_and(Reaches::brings_files);
+        let is_of_theirs = |name: &String| signs_in(&name) || opens_nothing(name);
+        let others = || found.effects.programs.iter().all(is_of_theirs);
+        let is_shown = !opens && by_git() && (!brings || others());
         let programs = found.effects.programs.iter().filter(|name| is_shown && signs_in(name)).cloned().collect();
         let Some(told) = &open.check.egress else { return Vec::new() };
         let subject = told.subject(open.check.command.text());

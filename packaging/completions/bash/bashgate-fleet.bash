@@ -16,6 +16,9 @@ _bashgate__fleet() {
             ",$1")
                 cmd="bashgate__fleet"
                 ;;
+            bashgate__fleet,desk)
+                cmd="bashgate__fleet__subcmd__desk"
+                ;;
             bashgate__fleet,enrol)
                 cmd="bashgate__fleet__subcmd__enrol"
                 ;;
@@ -42,6 +45,27 @@ _bashgate__fleet() {
                 ;;
             bashgate__fleet,verify)
                 cmd="bashgate__fleet__subcmd__verify"
+                ;;
+            bashgate__fleet__subcmd__desk,check)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__check"
+                ;;
+            bashgate__fleet__subcmd__desk,help)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__help"
+                ;;
+            bashgate__fleet__subcmd__desk,join)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__join"
+                ;;
+            bashgate__fleet__subcmd__desk__subcmd__help,check)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__help__subcmd__check"
+                ;;
+            bashgate__fleet__subcmd__desk__subcmd__help,help)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__help__subcmd__help"
+                ;;
+            bashgate__fleet__subcmd__desk__subcmd__help,join)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__help__subcmd__join"
+                ;;
+            bashgate__fleet__subcmd__help,desk)
+                cmd="bashgate__fleet__subcmd__help__subcmd__desk"
                 ;;
             bashgate__fleet__subcmd__help,enrol)
                 cmd="bashgate__fleet__subcmd__help__subcmd__enrol"
@@ -70,6 +94,12 @@ _bashgate__fleet() {
             bashgate__fleet__subcmd__help,verify)
                 cmd="bashgate__fleet__subcmd__help__subcmd__verify"
                 ;;
+            bashgate__fleet__subcmd__help__subcmd__desk,check)
+                cmd="bashgate__fleet__subcmd__help__subcmd__desk__subcmd__check"
+                ;;
+            bashgate__fleet__subcmd__help__subcmd__desk,join)
+                cmd="bashgate__fleet__subcmd__help__subcmd__desk__subcmd__join"
+                ;;
             *)
                 ;;
         esac
@@ -77,7 +107,7 @@ _bashgate__fleet() {
 
     case "${cmd}" in
         bashgate__fleet)
-            opts="-h -V --help --version init enrol join leave list verify ship revoke help"
+            opts="-h -V --help --version init enrol join leave list verify desk ship revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -90,8 +120,118 @@ _bashgate__fleet() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__fleet__subcmd__desk)
+            opts="-h --folder --help join check help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__check)
+            opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__help)
+            opts="join check help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__help__subcmd__join)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__join)
+            opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__fleet__subcmd__enrol)
-            opts="-h --to --no-wait --folder --help"
+            opts="-h --desk --to --no-wait --folder --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -113,8 +253,50 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help)
-            opts="init enrol join leave list verify ship revoke help"
+            opts="init enrol join leave list verify desk ship revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__desk)
+            opts="join check"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__desk__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__desk__subcmd__join)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

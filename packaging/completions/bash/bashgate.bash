@@ -46,6 +46,9 @@ _bashgate() {
             bashgate,deny)
                 cmd="bashgate__subcmd__deny"
                 ;;
+            bashgate,desk)
+                cmd="bashgate__subcmd__desk"
+                ;;
             bashgate,doctor)
                 cmd="bashgate__subcmd__doctor"
                 ;;
@@ -258,6 +261,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help,deny)
                 cmd="bashgate__subcmd__help__subcmd__deny"
+                ;;
+            bashgate__subcmd__help,desk)
+                cmd="bashgate__subcmd__help__subcmd__desk"
                 ;;
             bashgate__subcmd__help,doctor)
                 cmd="bashgate__subcmd__help__subcmd__doctor"
@@ -569,7 +575,7 @@ _bashgate() {
 
     case "${cmd}" in
         bashgate)
-            opts="-h -V --help --version demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress fleet inspector backup doctor config help"
+            opts="-h -V --help --version demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress fleet desk inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1310,6 +1316,20 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__desk)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__doctor)
             opts="-h --json --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1473,7 +1493,7 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help)
-            opts="demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress fleet inspector backup doctor config help"
+            opts="demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit egress fleet desk inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1795,6 +1815,20 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help__subcmd__deny)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__desk)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -32,6 +32,7 @@ complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "join"
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "leave" -d 'On a host: send nothing any more. What was sent stays on record'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "list" -d 'Take in who has joined, and list the hosts: how many records, and when each spoke last'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "verify" -d 'Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "desk" -d 'Show in channels what the hosts of the fleet hold, and bring them what people answer there'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "ship" -d 'Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "revoke" -d 'A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -40,6 +41,7 @@ complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand init" -l f
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand init" -s h -l help -d 'Print help'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand enrol" -l to -d 'Where to write the token [default: HOST.token]' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand enrol" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand enrol" -l desk -d 'It is a desk, which answers for hosts: docs/fleet.md'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand enrol" -l no-wait -d 'Do not wait until it has joined; `bashgate fleet list` takes it in later'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand enrol" -s h -l help -d 'Print help'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand join" -l config -d 'The host\'s configuration [default: the one that `bashgate` takes]' -r -F
@@ -52,16 +54,31 @@ complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand list" -s h
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand verify" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand verify" -l json -d 'Print JSON'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand verify" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check help" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check help" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check help" -f -a "join" -d 'Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check help" -f -a "check" -d 'Say whether its configuration is fine, and its key'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from join" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from join" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from check" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from help" -f -a "join" -d 'Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from help" -f -a "check" -d 'Say whether its configuration is fine, and its key'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand ship" -l state -d 'The state folder' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand ship" -s h -l help -d 'Print help'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand revoke" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand revoke" -s h -l help -d 'Print help'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "init" -d 'Make a fleet: its key in a folder here, its tables in a PostgreSQL database'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "enrol" -d 'Make a token with which one new host joins, once, within 24 hours'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "join" -d 'On a new host: join with a token'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "leave" -d 'On a host: send nothing any more. What was sent stays on record'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "list" -d 'Take in who has joined, and list the hosts: how many records, and when each spoke last'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "verify" -d 'Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "ship" -d 'Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "revoke" -d 'A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify ship revoke help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "init" -d 'Make a fleet: its key in a folder here, its tables in a PostgreSQL database'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "enrol" -d 'Make a token with which one new host joins, once, within 24 hours'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "join" -d 'On a new host: join with a token'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "leave" -d 'On a host: send nothing any more. What was sent stays on record'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "list" -d 'Take in who has joined, and list the hosts: how many records, and when each spoke last'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "verify" -d 'Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "desk" -d 'Show in channels what the hosts of the fleet hold, and bring them what people answer there'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "ship" -d 'Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "revoke" -d 'A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and __fish_seen_subcommand_from desk" -f -a "join" -d 'Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and __fish_seen_subcommand_from desk" -f -a "check" -d 'Say whether its configuration is fine, and its key'

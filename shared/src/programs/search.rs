@@ -300,7 +300,8 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         // As deep as it may have gone on the way, two folders more.
         for up in 0..=above + 2 {
             for name in IGNORES {
-                lists = lists.max(judge.read(&Arg::literal(format!("{}{name}", "../".repeat(up)))));
+                let list = Arg::literal(format!("{}{name}", "../".repeat(up)));
+                lists = lists.max(judge.read_by_itself(&list));
             }
         }
         // As they lie above what it is told to look through, up to where it starts, or to the root.

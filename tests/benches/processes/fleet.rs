@@ -49,7 +49,7 @@ fn fleet(postgres: &Postgres, folder: &Path) {
             std::fs::create_dir(&state).unwrap();
             std::fs::set_permissions(&state, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
             record(&state);
-            let token = fleet.enrol(&client, HostName::parse(&format!("host-{n}")).unwrap()).await.unwrap();
+            let token = fleet.enrol(&client, HostName::parse(&format!("host-{n}")).unwrap(), false).await.unwrap();
             Membership::begin(&state, token).unwrap().complete(&state).await.unwrap();
         }
         assert_eq!(fleet.settle(&client).await.unwrap().joined.len(), HOSTS as usize);

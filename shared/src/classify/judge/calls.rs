@@ -69,6 +69,7 @@ impl Judge<'_> {
         if row.sends_folder(&call.args) {
             let _ = self.read_tree(&Arg::literal("."));
         }
+        self.waited += usize::from(row.has(Trait::Waits) || row.builtin == Some(Builtin::Waits));
         let judgement = self.version(call, row, name).unwrap_or_else(|| self.by_rule(call, row));
         if judgement.class == CommandClass::Network && matches!(row.kind, Kind::Network | Kind::Mixed) {
             self.hosts_in_words(call, name);

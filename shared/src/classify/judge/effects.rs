@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::calls;
 use super::folders::Folder;
-use super::{Content, Fed, Judge, Judgement, Names};
+use super::{Content, Fed, Judge, Judgement, Names, WAITED};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::{EACH_BELOW, MAX_LISTED, NetworkUse, note};
 use crate::classify::later::{self, Later, Tier};
@@ -227,11 +227,27 @@ impl Judge<'_> {
 
     /// A file's content is read.
     pub fn read(&mut self, arg: &Arg) -> Judgement {
+        if arg.known == Known::Literal && self.may_be_moved_beside(arg.start()) {
+            return self.read_unknown();
+        }
+        let judgement = self.read_by_itself(arg);
+        // What it reads by then may be a link to a secret.
+        if self.waited > 0 && arg.known != Known::Pipe && arg.exact() != Some("-") {
+            return judgement.max(Judgement::unknown(WAITED));
+        }
+        judgement
+    }
+
+    /// The same for a file that no word names and the program looks for by itself, on the way up, too.
+    pub fn read_by_itself(&mut self, arg: &Arg) -> Judgement {
         match arg.known {
             Known::Literal if arg.start() == "-" || arg.start().is_empty() => Judgement::safe(),
             Known::Pipe => Judgement::safe(),
             Known::Literal if self.is_lost(arg.start()) => self.read_unknown(),
-            Known::Words if arg.wanders || self.is_lost(arg.start()) => self.read_unknown(),
+            // A pattern may stand for `..`.
+            Known::Words if arg.wanders || self.is_lost(arg.start()) || self.has_moved(arg.start()) => {
+                self.read_unknown()
+            }
             Known::Literal => {
                 for path in self.unresolved(arg.start()) {
                     if self.beside > 0 {
@@ -400,6 +416,9 @@ impl Judge<'_> {
         }
         for resolved in self.resolved(path) {
             judgement = judgement.max(each(self, &resolved));
+        }
+        if self.waited > 0 {
+            judgement = judgement.max(Judgement::unknown(WAITED));
         }
         if self.is_above_what_moved(path) || self.may_be_moved_beside(path) {
             judgement = judgement.max(Judgement::unknown("it writes above a folder that may have been moved"));

@@ -63,6 +63,7 @@ impl Judge<'_> {
             }
         }
         self.climbed += usize::from(self.may_be_moved_beside(path));
+        self.went += 1;
         self.folders = next;
         self.goes_behind();
         self.also_in(&stays);
@@ -94,11 +95,15 @@ impl Judge<'_> {
         self.moved_behind > 0 && goes_up(path)
     }
 
+    /// A relative path in a folder which may have been moved by now.
+    pub(super) fn has_moved(&self, path: &str) -> bool {
+        self.moved_behind > 0 && !path.starts_with(['/', '~'])
+    }
+
     /// A relative path above a folder that a `cd` has led to: another command that runs beside this one may move that folder
     /// meanwhile.
     pub(super) fn may_be_moved_beside(&self, path: &str) -> bool {
-        let went = self.folders.iter().any(|folder| *folder != Folder::Start);
-        went && !path.starts_with(['/', '~']) && (self.climbed > 0 || climbs(path))
+        self.went > 0 && !path.starts_with(['/', '~']) && (self.climbed > 0 || climbs(path))
     }
 
     /// A relative path after a `cd` to an unknown place, and a path whose `..` the text cannot resolve.

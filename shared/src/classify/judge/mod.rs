@@ -110,6 +110,8 @@ const MAX_NESTED_CALLS: usize = 8;
 const MAX_CALLS: usize = 4096;
 /// Most words of calls that are judged: each wrapper around others has the rest of theirs again.
 const MAX_WORDS: usize = 65_536;
+/// Why what comes behind a call that waits is not local.
+const WAITED: &str = "it waits, and goes then by what is looked at now";
 /// Most conditions of one command.
 pub(super) const MAX_CONDITIONS: usize = 32;
 
@@ -229,8 +231,12 @@ pub struct Judge<'t> {
     went_to: Vec<Arg>,
     /// Something was moved behind a `cd`: that folder, or one around it, may be another one's by now.
     moved_behind: usize,
+    /// The calls of `cd` so far.
+    went: usize,
     /// A `cd` has gone up from where another one had led.
     climbed: usize,
+    /// Calls that do nothing but wait were met.
+    waited: usize,
     /// Something was moved by what runs beside the rest: in a pipeline, or in the background.
     moved_beside: usize,
     /// Inside of so many of those.
@@ -309,7 +315,9 @@ impl<'t> Judge<'t> {
             reads_unknown: false,
             went_to: Vec::new(),
             moved_behind: 0,
+            went: 0,
             climbed: 0,
+            waited: 0,
             moved_beside: 0,
             apart: 0,
             shell: around.shell,
@@ -374,7 +382,7 @@ impl Judge<'_> {
                 .max(Judgement::unknown(format!("not understood: {why}")));
         }
         // Where `..` leads is up to which of both is first.
-        if self.moved_beside > 0 && source.contains("..") {
+        if self.moved_beside > 0 {
             let moves = Judgement::unknown("something is moved beside what may stand in it");
             self.whole = std::mem::replace(&mut self.whole, Judgement::safe()).max(moves);
         }
@@ -539,6 +547,10 @@ impl Judge<'_> {
 
     /// Something that the hook must check before it lets the command through.
     pub fn condition(&mut self, condition: Condition) {
+        // What is looked at now may be another thing when somebody has had time to exchange it.
+        if self.waited > 0 {
+            self.whole = std::mem::replace(&mut self.whole, Judgement::safe()).max(Judgement::unknown(WAITED));
+        }
         if let Some(at) = self.conditions.iter().position(|one| *one == condition) {
             if let Some(needed_at) = self.needed_at.get_mut(at) {
                 *needed_at = self.step;

@@ -1257,10 +1257,14 @@ fn is_an_amount(command: &Command, word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit()) && all.all(is_behind)
 }
 
-/// False for a member of a pipeline that may stop by what lies in folders, whatever its words say: a group, or what looks for names or runs
-/// something.
+/// False for a member of a pipeline that may stop by what lies in folders, whatever its words say: a group, what looks for names or runs
+/// something, and a word that a pattern makes.
 fn is_filter(command: &Command) -> bool {
-    let name = command.as_simple().and_then(|simple| simple.words.first()?.literal());
+    let words = command.as_simple().map(|simple| simple.words.as_slice()).unwrap_or_default();
+    if words.iter().any(|word| word.pieces.iter().any(|piece| matches!(piece, Piece::Glob(_)))) {
+        return false;
+    }
+    let name = words.first().and_then(Word::literal);
     let row = name.as_deref().and_then(programs::row);
     row.is_some_and(|row| {
         !row.has(Trait::PrintsNames) && !matches!(row.runs, Runs::Behind(_)) && row.builtin != Some(Builtin::Tests)

@@ -1,0 +1,534 @@
+//! A desk: shows in its channels what the hosts of a fleet hold, hears what people say there, and signs it for the host that it is for.
+//!
+//! It decides nothing, and keeps nothing but its key: as many desks as wanted may run, wherever, and die at any moment. In each channel one
+//! of them speaks at a time, for as long as the database's clock gives it; another one goes on where it was.
+//!
+//! INVARIANT: each host says in its own configuration which desks it hears, and whose word counts there. A desk that is taken over can say
+//! anything in the name of those people, to those hosts, and nothing else.
+
+mod hosts;
+mod speaking;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bashgate::approval::{ApprovalId, Card};
+use bashgate::chat::Board;
+use bashgate::chat::grammar::{self, Said};
+use bashgate::chat::link::Overheard;
+use bashgate::chat::notice;
+use bashgate::chat::settings::{self, ChatFile, Settings};
+use bashgate::clock;
+use bashgate::control;
+use bashgate::fleet::wire::{Answered, Words};
+use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::seal::HostKey;
+use serde::Deserialize;
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio_postgres::Client;
+
+use super::asking::{TO_DESKS, TO_HOSTS};
+use super::membership::{Membership, MembershipError, Taken};
+use super::statement::{Question, Reply, Signed};
+use super::{MemberId, random_hex};
+use hosts::{Hosts, Known};
+use speaking::Speaking;
+
+/// How often the database is looked at where no notification came.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long is waited for what a host replies: a little less than a channel waits for us.
+const REPLY: Duration = Duration::from_secs(12);
+/// How long is waited before the next try, first and most.
+const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(20)];
+/// Longest signed question that is read, in bytes.
+const MOST_QUESTION: i64 = 4 << 20;
+/// Most questions of one host that are shown: one that floods hides none of another's.
+const MOST_OF_A_HOST: i64 = 300;
+/// Longest that a card is shown as open, whatever its host says, in milliseconds.
+const LONGEST_MS: u64 = 3_600_000;
+/// How long words stay in the database that nobody waits for any more.
+const TIDY: &str = "DELETE FROM said WHERE at < now() - interval '10 minutes' AND desk = $1 AND desk_number = $2";
+
+/// Why a desk does not work.
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    /// There is none here.
+    #[error("there is no desk in {}", .0.display())]
+    None(PathBuf),
+    /// What is here belongs to a host.
+    #[error("{} is a host's, not a desk's", .0.display())]
+    NoDesk(PathBuf),
+    /// Its configuration.
+    #[error("{}: {why}", path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Its membership.
+    #[error(transparent)]
+    Membership(#[from] MembershipError),
+    /// The database.
+    #[error(transparent)]
+    Database(#[from] super::database::DatabaseError),
+    /// It is no member any more, or not yet.
+    #[error("{0}")]
+    NotTaken(&'static str),
+}
+
+impl DeskError {
+    /// What to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::None(_) => {
+                "make a token with `bashgate fleet enrol NAME --desk` where the fleet is run, and here: bashgate desk join NAME.token"
+            }
+            Self::NoDesk(_) => "name another folder with --folder DIR",
+            Self::Config { .. } => "docs/fleet.md says what stands in it",
+            Self::Membership(error) => error.help(),
+            Self::Database(error) => error.help(),
+            Self::NotTaken(_) => "where the fleet is run: bashgate fleet list",
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for DeskError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+impl From<bashgate::state::StateError> for DeskError {
+    fn from(error: bashgate::state::StateError) -> Self {
+        Self::Membership(error.into())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    chat: BTreeMap<String, ChatFile>,
+}
+
+/// A desk's configuration, as it begins.
+pub const CONFIG: &str = r#"# The channels of this desk, as in a host's own configuration (docs/chat.md). Other desks have the same ones: one of them speaks
+# in each at a time. A workspace is named HOST.WORKSPACE here, as in web-1.default.
+#
+# [chat.team]
+# kind = "telegram"
+# token_file = "team.token"         # mode 600
+# room = "-1001234567890"
+# approvers = ["123456789"]
+# workspaces = ["web-1.default"]    # all, without this line
+"#;
+
+/// Reads the channels of a desk.
+pub fn channels(folder: &Path) -> Result<BTreeMap<String, Settings>, DeskError> {
+    let path = folder.join("desk.toml");
+    let failed = |why: String| DeskError::Config { path: path.clone(), why };
+    let text = std::fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
+    let file: File = toml::from_str(&text).map_err(|error| failed(error.to_string()))?;
+    let channels = settings::read(file.chat, folder).map_err(failed)?;
+    if let Some(settings) = channels.values().find(|settings| settings.desk.is_some()) {
+        return Err(failed(format!("`[chat.{}]` is a desk, which a desk cannot speak through", settings.name)));
+    }
+    Ok(channels)
+}
+
+/// The membership of the desk in a folder.
+pub fn membership(folder: &Path) -> Result<Membership, DeskError> {
+    let membership = Membership::load(folder)?.filter(Membership::is_complete);
+    let membership = membership.ok_or_else(|| DeskError::None(folder.to_owned()))?;
+    if membership.desk { Ok(membership) } else { Err(DeskError::NoDesk(folder.to_owned())) }
+}
+
+/// Runs the desk in a folder until it is stopped. `ready` is called once it has shown and heard for the first time.
+pub async fn run(
+    folder: &Path,
+    ready: impl FnOnce(&Membership),
+    stopped: impl Future<Output = ()>,
+) -> Result<(), DeskError> {
+    let mut stopped = std::pin::pin!(stopped);
+    let (membership, channels) = (membership(folder)?, channels(folder)?);
+    let key = membership.key(folder)?;
+    let (hears, mut heard) = mpsc::unbounded_channel();
+    let desk = Arc::new(Desk {
+        membership,
+        key,
+        channels,
+        board: Board::default(),
+        hosts: Mutex::default(),
+        shown: Mutex::default(),
+        waiting: Mutex::default(),
+        changed: Notify::new(),
+    });
+    let mut speaking = Speaking::new(&desk.channels, desk.board.clone(), hears)
+        .map_err(|why| DeskError::Config { path: folder.join("desk.toml"), why })?;
+    let mut ready = Some(ready);
+    let [first, most] = WAITS;
+    let mut wait = first;
+    loop {
+        let begun = Instant::now();
+        let error = match desk.clone().serve(&mut speaking, &mut heard, &mut ready, stopped.as_mut()).await {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        // Without the database nothing says who speaks.
+        speaking.falls_silent();
+        // What it is told at the start to do otherwise is said at once.
+        if ready.is_some() && !matches!(error, DeskError::Database(_)) {
+            return Err(error);
+        }
+        tracing::warn!(%error, "the desk does not reach its fleet");
+        wait = if begun.elapsed() > most { first } else { wait };
+        tokio::select! {
+            () = stopped.as_mut() => return Ok(()),
+            () = tokio::time::sleep(wait) => {}
+        }
+        wait = (wait * 2).min(most);
+    }
+}
+
+/// What is shown of a question.
+struct Shown {
+    /// Whose it is.
+    member: MemberId,
+    /// The row's text, by its digest: what has not changed is not read again.
+    row: String,
+    /// What an answer is bound to.
+    digest: String,
+    /// Its workspace, as channels name it.
+    workspace: WorkspaceName,
+}
+
+/// Words that wait for a reply.
+struct Waiting {
+    text: String,
+    member: MemberId,
+    reply: oneshot::Sender<Option<Answered>>,
+}
+
+struct Desk {
+    membership: Membership,
+    key: HostKey,
+    channels: BTreeMap<String, Settings>,
+    board: Board,
+    hosts: Mutex<Hosts>,
+    shown: Mutex<BTreeMap<ApprovalId, Shown>>,
+    waiting: Mutex<HashMap<i64, Waiting>>,
+    /// Words wait for a reply that were not there before.
+    changed: Notify,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // What a thread that panicked left is whole: no change stops half way.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Desk {
+    async fn serve(
+        self: Arc<Self>,
+        speaking: &mut Speaking,
+        heard: &mut mpsc::UnboundedReceiver<Overheard>,
+        ready: &mut Option<impl FnOnce(&Membership)>,
+        mut stopped: std::pin::Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<(), DeskError> {
+        let notified = Arc::new(Notify::new());
+        let login = self.membership.login();
+        let client = Arc::new(self.membership.address.connect_and_hear(&login, notified.clone()).await?);
+        match self.membership.taken(&client, self.key.public()).await? {
+            Taken::Yes => {}
+            Taken::NotYet => return Err(DeskError::NotTaken("whoever runs the fleet has not taken this desk in yet")),
+            Taken::Revoked => {
+                return Err(DeskError::NotTaken("this desk was revoked: it belongs to the fleet no more"));
+            }
+        }
+        client.batch_execute(&format!("LISTEN {TO_DESKS}")).await?;
+        let mut looked = None::<Instant>;
+        loop {
+            if looked.is_none_or(|at| at.elapsed() >= LOOK) {
+                looked = Some(Instant::now());
+                let rows = hosts::rows(&client).await?;
+                locked(&self.hosts).take(&rows, &self.membership);
+                speaking.renew(&client).await?;
+                let MemberId { host, number, .. } = &self.membership.member;
+                client.execute(TIDY, &[&host.as_str(), number]).await?;
+            }
+            self.show(&client).await?;
+            self.replies(&client).await?;
+            speaking.keep(&client).await?;
+            if let Some(ready) = ready.take() {
+                ready(&self.membership);
+            }
+            tokio::select! {
+                () = stopped.as_mut() => {
+                    speaking.keep(&client).await?;
+                    speaking.leaves(&client).await;
+                    return Ok(());
+                }
+                Some(overheard) = heard.recv() => {
+                    let (desk, client) = (self.clone(), client.clone());
+                    tokio::spawn(async move { desk.hear(&client, overheard).await });
+                }
+                () = notified.notified() => {}
+                () = self.changed.notified() => {}
+                () = speaking.remembers() => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    }
+
+    /// Brings the board up to what hosts hold.
+    async fn show(&self, client: &Client) -> Result<(), DeskError> {
+        let rows = client
+            .query(
+                "SELECT host, number, id, md5(text || signature) FROM (
+                     SELECT *, row_number() OVER (PARTITION BY host, number ORDER BY id) AS place FROM question
+                     WHERE length(text)::bigint <= $1 AND length(id) <= 16) AS q WHERE place <= $2",
+                &[&MOST_QUESTION, &MOST_OF_A_HOST],
+            )
+            .await?;
+        let mut there = Vec::new();
+        for row in &rows {
+            let (host, number, id, digest): (String, i32, String, String) =
+                (row.get(0), row.get(1), row.get(2), row.get(3));
+            let Some(id) = ApprovalId::parse(&id) else { continue };
+            let Some(known) = locked(&self.hosts).of(&host, number) else { continue };
+            there.push((known.member.clone(), id.clone()));
+            let is_new = match locked(&self.shown).get(&id) {
+                None => true,
+                // Two hosts with one id: the first one has it.
+                Some(shown) => shown.member == known.member && shown.row != digest,
+            };
+            if !is_new {
+                continue;
+            }
+            let row = client
+                .query_opt(
+                    "SELECT text, signature FROM question WHERE host = $1 AND number = $2 AND id = $3",
+                    &[&host, &number, &id.as_str()],
+                )
+                .await?;
+            let Some(question) = row.and_then(|row| Signed::of(&row, 0)?.read::<Question>(&known.key)) else {
+                tracing::warn!(host, %id, "a question that its host has not signed: it is not shown");
+                continue;
+            };
+            if question.member == known.member && question.shown.id == id.as_str() {
+                self.put(&known, &id, digest, &question);
+            }
+        }
+        let gone: Vec<ApprovalId> = locked(&self.shown)
+            .iter()
+            .filter(|(id, shown)| !there.iter().any(|(member, known)| *member == shown.member && known == *id))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in gone {
+            locked(&self.shown).remove(&id);
+            self.board.end(&id, "No longer held");
+        }
+        Ok(())
+    }
+
+    /// Puts a question on the board as it stands.
+    fn put(&self, known: &Known, id: &ApprovalId, row: String, question: &Question) {
+        let shown = &question.shown;
+        let Ok(card) = serde_json::from_str::<Card>(&shown.card) else {
+            tracing::warn!(host = %known.member, %id, "a question that this desk cannot read: is the host of another version?");
+            return;
+        };
+        let Some(workspace) = hosts::displayed(&known.member, &card.workspace) else { return };
+        let now = clock::now();
+        let left = shown.until_ms.saturating_sub(now.unix_ms).min(LONGEST_MS);
+        let card = Card { id: id.clone(), workspace: workspace.clone(), expires_boot_ms: now.boot_ms + left, ..card };
+        let entry = Shown { member: known.member.clone(), row, digest: shown.digest(), workspace };
+        locked(&self.shown).insert(id.clone(), entry);
+        match &shown.over {
+            Some(what) => self.board.end(id, what),
+            None if shown.is_quiet => self.board.put_quietly(card),
+            None => self.board.put(card),
+        }
+    }
+
+    /// Takes what hosts have replied.
+    async fn replies(&self, client: &Client) -> Result<(), DeskError> {
+        let numbers: Vec<i64> = {
+            let mut waiting = locked(&self.waiting);
+            waiting.retain(|_, words| !words.reply.is_closed());
+            waiting.keys().copied().collect()
+        };
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let rows = client
+            .query("SELECT n, reply, reply_signature FROM said WHERE n = ANY ($1) AND reply IS NOT NULL", &[&numbers])
+            .await?;
+        for row in &rows {
+            let number: i64 = row.get(0);
+            let Some(words) = locked(&self.waiting).remove(&number) else { continue };
+            let MemberId { host, number, .. } = &words.member;
+            let known = locked(&self.hosts).of(host.as_str(), *number);
+            let reply = known.and_then(|known| Signed::of(row, 1)?.read::<Reply>(&known.key));
+            let reply = reply.filter(|reply| reply.member == words.member && reply.to == words.text);
+            let forged = || {
+                Some(Answered {
+                    ok: false,
+                    text: "what the database holds for the host's reply is not the host's".to_owned(),
+                })
+            };
+            let _ = words.reply.send(reply.map_or_else(forged, |reply| reply.reply));
+        }
+        Ok(())
+    }
+
+    /// Takes what somebody has said in a channel, and tells them what came of it.
+    async fn hear(&self, client: &Client, overheard: Overheard) {
+        let told = self.told(client, &overheard).await;
+        let _ = overheard.reply.send(told.map(|told| control::Reply {
+            ok: told.ok,
+            text: told.text,
+            data: serde_json::Value::Null,
+        }));
+    }
+
+    async fn told(&self, client: &Client, overheard: &Overheard) -> Option<Answered> {
+        let refused = |text: String| Some(Answered { ok: false, text });
+        let settings = self.channels.get(&overheard.channel)?;
+        let said = grammar::read(&overheard.words);
+        if said == Said::Talk || !settings.is_heard(&overheard.user) {
+            return None;
+        }
+        let mut words = Words {
+            member: serde_json::Value::Null,
+            nonce: random_hex::<16>().ok()?,
+            at_ms: clock::now().unix_ms,
+            account: format!("{}:{}", settings.kind.word(), overheard.user),
+            name: overheard.name.clone(),
+            words: overheard.words.clone(),
+            digest: None,
+            on: overheard.on,
+            sees_all: overheard.sees_all,
+        };
+        let is_about = |workspace: &WorkspaceName| {
+            settings.is_about(workspace) && settings.who_answers(workspace).contains(&overheard.user)
+        };
+        let to: Vec<MemberId> = match &said {
+            Said::Help => return Some(Answered { ok: true, text: notice::HELP.to_owned() }),
+            Said::Answer(id, ..) | Said::Show(id) | Said::Why(id) => {
+                let shown = locked(&self.shown);
+                match shown.get(id).filter(|shown| settings.is_about(&shown.workspace)) {
+                    None => return refused(format!("nothing is pending here under `{id}`")),
+                    Some(shown) if !is_about(&shown.workspace) => {
+                        let workspace = &shown.workspace;
+                        return refused(format!("you are not among those who may answer for {workspace} ({id})"));
+                    }
+                    Some(shown) => {
+                        words.digest = Some(shown.digest.clone());
+                        vec![shown.member.clone()]
+                    }
+                }
+            }
+            Said::DenyAll(Some(workspace), _)
+            | Said::Pause(workspace, _)
+            | Said::Resume(workspace)
+            | Said::Mute(workspace, _)
+            | Said::Taint(Some(workspace)) => {
+                let found = locked(&self.hosts).workspace(workspace).filter(|_| is_about(workspace));
+                let Some((member, plain)) = found else {
+                    return refused(format!("there is no workspace `{workspace}` here; they are named HOST.WORKSPACE"));
+                };
+                words.words = words.words.replacen(workspace.as_str(), plain.as_str(), 1);
+                vec![member]
+            }
+            // Hosts would answer for more than this channel is about.
+            _ if settings.workspaces.is_some() && said != Said::Pending => {
+                return refused("this channel is about some workspaces only: name one, as HOST.WORKSPACE".to_owned());
+            }
+            Said::Pending => return Some(self.pending(is_about)),
+            Said::DenyAll(None, _) | Said::Denied | Said::Status | Said::Tasks | Said::Grants | Said::Taint(None) => {
+                locked(&self.hosts).all()
+            }
+            Said::Talk => return None,
+        };
+        if to.is_empty() {
+            return refused("the fleet has no host yet".to_owned());
+        }
+        let is_one = to.len() == 1;
+        let mut asked = Vec::new();
+        for member in to {
+            let nonce = random_hex::<16>().ok()?;
+            let words = Words { member: serde_json::json!(member), nonce, ..words.clone() };
+            asked.push((member.clone(), self.say(client, member, &words).await));
+        }
+        let until = tokio::time::Instant::now() + REPLY;
+        let (mut all_ok, mut lines) = (true, Vec::new());
+        for (member, waits) in asked {
+            let late =
+                || Answered { ok: false, text: "has not answered yet; it may be cut off. Say: pending".to_owned() };
+            let told = match waits {
+                Err(error) => Some(Answered { ok: false, text: error.to_string() }),
+                Ok(reply) => match tokio::time::timeout_at(until, reply).await {
+                    Ok(Ok(told)) => told,
+                    _ => Some(late()),
+                },
+            };
+            if is_one {
+                return told.map(|told| {
+                    if told.text == late().text {
+                        Answered { text: format!("{member} {}", told.text), ..told }
+                    } else {
+                        told
+                    }
+                });
+            }
+            let Some(told) = told else { continue };
+            all_ok &= told.ok;
+            lines.push(format!("{member}: {}", told.text));
+        }
+        (!lines.is_empty()).then(|| Answered { ok: all_ok, text: lines.join("\n") })
+    }
+
+    /// Says something to a host: what will come of it.
+    async fn say(
+        &self,
+        client: &Client,
+        member: MemberId,
+        words: &Words,
+    ) -> Result<oneshot::Receiver<Option<Answered>>, DeskError> {
+        let (text, signature) = words.sign(&self.key);
+        let own = &self.membership.member;
+        let row = client
+            .query_one(
+                "INSERT INTO said (host, number, desk, desk_number, text, signature) VALUES ($1, $2, $3, $4, $5, $6) RETURNING n",
+                &[&member.host.as_str(), &member.number, &own.host.as_str(), &own.number, &text, &signature],
+            )
+            .await?;
+        let (reply, waits) = oneshot::channel();
+        locked(&self.waiting).insert(row.get(0), Waiting { text, member, reply });
+        client.batch_execute(&format!("NOTIFY {TO_HOSTS}")).await?;
+        self.changed.notify_one();
+        Ok(waits)
+    }
+
+    /// What is held, as far as this channel is about it.
+    fn pending(&self, is_about: impl Fn(&WorkspaceName) -> bool) -> Answered {
+        let now = clock::now();
+        let mut cards: Vec<_> = self.board.cards().into_iter().filter(|shown| shown.over.is_none()).collect();
+        cards.retain(|shown| is_about(&shown.card.workspace));
+        cards.sort_by_key(|shown| shown.card.expires_boot_ms);
+        let line = |shown: &bashgate::chat::board::Shown| {
+            let card = &shown.card;
+            let left = card.expires_boot_ms.saturating_sub(now.boot_ms) / 1000;
+            format!("{}  {}  {left} s  {}", card.id, card.workspace, notice::one_line(&card.command, 100))
+        };
+        let text = if cards.is_empty() {
+            "Nothing is held.".to_owned()
+        } else {
+            cards.iter().take(50).map(line).collect::<Vec<_>>().join("\n")
+        };
+        Answered { ok: true, text }
+    }
+}

@@ -1,0 +1,158 @@
+//! In which channels a desk speaks: in each one desk at a time, for as long as the database gives it. What a channel has shown and how far
+//! it was listened to is in the database, so that another desk goes on where this one was.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use bashgate::chat::Board;
+use bashgate::chat::link::{self, Hears, Overheard, Running};
+use bashgate::chat::settings::Settings;
+use tokio::sync::{Notify, mpsc};
+use tokio_postgres::Client;
+
+use super::locked;
+use crate::database::DatabaseError;
+use crate::random_hex;
+
+/// For how long a desk may speak in a channel before it has to ask again, in seconds by the database's clock.
+const SPEAKS_S: i32 = 15;
+/// After how long without having been given more time it falls silent by itself, by its own clock: well before another one begins.
+const SILENT: Duration = Duration::from_secs(10);
+/// How often it asks for more time.
+const RENEW: Duration = Duration::from_secs(3);
+
+/// A channel in which this desk speaks.
+struct Speech {
+    _running: Running,
+    /// When it was given time last.
+    given: Instant,
+    /// What it remembers and the database has not got.
+    memory: Arc<Mutex<Option<String>>>,
+}
+
+/// The channels of a desk.
+pub(super) struct Speaking {
+    channels: BTreeMap<String, Settings>,
+    board: Board,
+    hears: Hears,
+    /// Who this is: another run of the same desk is another one.
+    holder: String,
+    speeches: BTreeMap<String, Speech>,
+    remembers: Arc<Notify>,
+    renewed: Option<Instant>,
+}
+
+impl Speaking {
+    pub(super) fn new(
+        channels: &BTreeMap<String, Settings>,
+        board: Board,
+        heard: mpsc::UnboundedSender<Overheard>,
+    ) -> Result<Self, String> {
+        Ok(Self {
+            channels: channels.clone(),
+            board,
+            hears: Arc::new(move |overheard| heard.send(overheard).is_ok()),
+            holder: random_hex::<16>().map_err(|error| error.to_string())?,
+            speeches: BTreeMap::new(),
+            remembers: Arc::default(),
+            renewed: None,
+        })
+    }
+
+    /// Waits until a channel has something to remember.
+    pub(super) async fn remembers(&self) {
+        self.remembers.notified().await;
+    }
+
+    /// Says nothing any more.
+    pub(super) fn falls_silent(&mut self) {
+        self.speeches.clear();
+        self.renewed = None;
+    }
+
+    /// Asks for more time in each channel, and begins to speak where no other desk does.
+    pub(super) async fn renew(&mut self, client: &Client) -> Result<(), DatabaseError> {
+        self.speeches.retain(|name, speech| {
+            let keeps = speech.given.elapsed() < SILENT;
+            if !keeps {
+                tracing::warn!(channel = name, "the desk was given no more time to speak here");
+            }
+            keeps
+        });
+        if self.renewed.is_some_and(|at| at.elapsed() < RENEW) {
+            return Ok(());
+        }
+        self.renewed = Some(Instant::now());
+        for (name, settings) in &self.channels {
+            client.execute("INSERT INTO channel (name) VALUES ($1) ON CONFLICT DO NOTHING", &[name]).await?;
+            let asked = Instant::now();
+            // Who is not first waits for nobody.
+            let row = client
+                .query_opt(
+                    "UPDATE channel SET holder = $2, until = now() + make_interval(secs => $3) WHERE name = (
+                         SELECT name FROM channel WHERE name = $1 AND (holder = $2 OR until < now())
+                         FOR UPDATE SKIP LOCKED)
+                     RETURNING memory",
+                    &[name, &self.holder, &f64::from(SPEAKS_S)],
+                )
+                .await?;
+            match (row, self.speeches.get_mut(name)) {
+                (None, None) => {}
+                (None, Some(_)) => {
+                    self.speeches.remove(name);
+                }
+                (Some(_), Some(speech)) => speech.given = asked,
+                (Some(row), None) => {
+                    let memory = Arc::new(Mutex::new(None));
+                    let (kept, notify) = (memory.clone(), self.remembers.clone());
+                    let keeps: link::Keeps = Box::new(move |text| {
+                        *locked(&kept) = Some(text);
+                        notify.notify_one();
+                    });
+                    let was: String = row.get(0);
+                    match link::start_kept(settings, &self.board, &was, keeps, &self.hears) {
+                        Ok(running) => {
+                            let speech = Speech { _running: running, given: asked, memory };
+                            self.speeches.insert(name.clone(), speech);
+                        }
+                        // Others go on.
+                        Err(why) => tracing::error!(channel = name, why, "the channel cannot be opened"),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts what channels remember into the database.
+    pub(super) async fn keep(&mut self, client: &Client) -> Result<(), DatabaseError> {
+        let mut lost = Vec::new();
+        for (name, speech) in &self.speeches {
+            let Some(text) = locked(&speech.memory).take() else { continue };
+            let kept = client
+                .execute("UPDATE channel SET memory = $3 WHERE name = $1 AND holder = $2", &[name, &self.holder, &text])
+                .await;
+            match kept {
+                Ok(0) => lost.push(name.clone()),
+                Ok(_) => {}
+                Err(error) => {
+                    // The next connection has it.
+                    locked(&speech.memory).get_or_insert(text);
+                    return Err(error.into());
+                }
+            }
+        }
+        for name in lost {
+            // Another desk speaks there: this one was away for too long.
+            self.speeches.remove(&name);
+        }
+        Ok(())
+    }
+
+    /// Lets another desk begin at once.
+    pub(super) async fn leaves(&mut self, client: &Client) {
+        self.speeches.clear();
+        let _ = client.execute("UPDATE channel SET until = '-infinity' WHERE holder = $1", &[&self.holder]).await;
+    }
+}

@@ -1,0 +1,350 @@
+//! Desks that answer for the hosts of a fleet: through a real PostgreSQL that dies, lies and is written by somebody else.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use bashgate_tests::{Output, Site, bin, pause, until};
+use serde_json::Value;
+
+use super::cases::{ASKED, Buttons as _, Service, Shown, Who};
+use super::telegram::Telegram;
+use crate::fleet::{Fleet, Member};
+
+/// A desk, and the process that runs it.
+struct Desk {
+    folder: PathBuf,
+    key: String,
+    running: Option<Child>,
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}: {}", self.folder.display(), self.said());
+        }
+        self.dies();
+    }
+}
+
+impl Desk {
+    fn starts(&mut self) {
+        let mut command = Command::new(bin("bashgate"));
+        let log = std::fs::File::options().create(true).append(true).open(self.folder.join("log")).unwrap();
+        command
+            .args(["desk", "--folder"])
+            .arg(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log);
+        let before = self.said().matches("shows and hears").count();
+        self.running = Some(command.spawn().unwrap());
+        until("the desk", || (self.said().matches("shows and hears").count() > before).then_some(()));
+    }
+
+    fn dies(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            running.kill().unwrap();
+            running.wait().unwrap();
+        }
+    }
+
+    fn said(&self) -> String {
+        std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+}
+
+/// Two hosts and two desks of one fleet, and a room in which both desks may speak.
+struct World {
+    // Before the folders that they lie in are gone.
+    desks: Vec<Desk>,
+    hosts: Vec<Member>,
+    service: Telegram,
+    fleet: Fleet,
+}
+
+const HOSTS: [&str; 2] = ["web-1", "web-2"];
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{:#?}", self.cards());
+        }
+    }
+}
+
+impl World {
+    fn new() -> Self {
+        Self::with("")
+    }
+
+    /// With more in each host's configuration.
+    fn with(config: &str) -> Self {
+        let fleet = Fleet::new();
+        let service = Telegram::start();
+        let mut desks: Vec<Desk> = ["office", "home"].iter().map(|name| desk(&fleet, &service, name)).collect();
+        let hosts = HOSTS.iter().map(|name| {
+            let site = Site::new("");
+            let mut text = config.to_owned();
+            for (desk, name) in desks.iter().zip(["office", "home"]) {
+                text.push_str(&format!(
+                    "[chat.{name}]\nkind = \"desk\"\nkey = \"{}\"\napprovers = [\"telegram:{}\"]\n",
+                    desk.key,
+                    Telegram::APPROVER
+                ));
+            }
+            site.configure(&text);
+            fleet.join(&site, name);
+            let host = Some(site.serve());
+            Member { site, host }
+        });
+        let hosts: Vec<Member> = hosts.collect();
+        fleet.cli(&["list"]).expect(0);
+        for host in &hosts {
+            host.arrives();
+            host.site.raise_both("default");
+            works(&host.site);
+        }
+        for desk in &mut desks {
+            desk.starts();
+        }
+        Self { desks, hosts, service, fleet }
+    }
+
+    fn cards(&self) -> Vec<Shown> {
+        let all = self.service.messages().into_iter();
+        all.map(|shown| Shown { text: shown.text.replace("\n      : ", ""), ..shown }).collect()
+    }
+
+    fn card(&self, id: &str) -> Shown {
+        until("a card", || self.cards().into_iter().find(|shown| shown.text.contains(&format!("approve {id}"))))
+    }
+
+    fn hears(&self, what: &str) -> Shown {
+        until(what, || self.cards().into_iter().find(|shown| shown.text.contains(what)))
+    }
+
+    fn approves(&self, id: &str) {
+        self.service.says(Who::Approver, &format!("approve {id}"));
+    }
+
+    /// Nothing is lost, doubled or let through that is not in both records.
+    fn ends(self) {
+        assert_eq!(self.service.complaints(), Vec::<String>::new());
+        for host in &self.hosts {
+            host.arrives();
+            host.site.cli(["audit", "verify"]).expect(0);
+        }
+        self.fleet.is_whole();
+    }
+}
+
+fn works(site: &Site) {
+    until("the host's way to desks", || {
+        let listed = site.cli(["chat", "list", "--json"]).expect(0).stdout;
+        (listed.contains("\"works\":true") && !listed.contains("\"works\":false")).then_some(())
+    });
+}
+
+fn desk(fleet: &Fleet, service: &Telegram, name: &str) -> Desk {
+    fleet.cli(&["enrol", name, "--desk", "--no-wait"]).expect(0);
+    let token = fleet.folder.path().join(format!("{name}.token"));
+    let folder = fleet.folder.path().join(name);
+    bashgate(&["desk", "join", token.to_str().unwrap()], &folder).expect(0);
+    fleet.cli(&["list"]).expect(0);
+    let config = format!("{}approvers = [\"{}\"]\n", service.config(&folder), Telegram::APPROVER);
+    std::fs::write(folder.join("desk.toml"), config).unwrap();
+    let said = bashgate(&["desk", "check"], &folder).expect(0).stdout;
+    let key = said.split("key = \"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    assert!(fleet.cli(&["list"]).expect(0).stdout.contains(&key));
+    Desk { folder, key, running: None }
+}
+
+fn bashgate(words: &[&str], folder: &Path) -> Output {
+    Output::of(Command::new(bin("bashgate")).args(words).arg("--folder").arg(folder), b"")
+}
+
+/// The last decision of a host, and what the fleet has of it.
+fn decision(world: &World, at: usize) -> Value {
+    let host = &world.hosts[at];
+    host.arrives();
+    let last = host.site.audit().into_iter().rfind(|record| record["kind"] == "decision").unwrap();
+    let there = world.fleet.postgres.sql(&format!(
+        "SELECT body::jsonb #>> '{{detail,by}}' FROM record WHERE host = '{}' AND seq = {}",
+        HOSTS[at], last["seq"]
+    ));
+    assert_eq!(there.expect(0).stdout.trim(), last["detail"]["by"].as_str().unwrap());
+    last["detail"].clone()
+}
+
+#[test]
+fn who_answers_at_a_desk_answers_for_each_host() {
+    let world = World::new();
+    let (one, two) = (&world.hosts[0].site, &world.hosts[1].site);
+    let running = one.check_later(ASKED);
+    let id = one.held(ASKED);
+    let card = world.card(&id);
+    assert!(card.text.contains("workspace web-1.default") && card.text.contains(ASKED), "{}", card.text);
+    let other = two.check_later("curl -s https://y.example");
+    let denied = two.held("curl -s https://y.example");
+    world.card(&denied);
+    // Who may not answer is heard by nobody; who may is told how both hosts stand.
+    world.service.says(Who::Stranger, &format!("approve {id}"));
+    world.service.says(Who::Approver, "pending");
+    let pending = world.hears(&denied);
+    assert!(pending.text.contains(&id) || world.cards().iter().any(|shown| shown.text.contains("web-2.default")));
+    world.service.says(Who::Approver, "status");
+    world.hears("web-2: ");
+    assert_eq!((one.pending().len(), two.pending().len()), (1, 1));
+    world.approves(&id);
+    running.join().unwrap().expect(0);
+    world.hears(&format!("Approved: {id}"));
+    world.service.presses(Who::Approver, &world.card(&denied).message, "Deny");
+    assert!(other.join().unwrap().expect(2).stderr.contains("4201"));
+    until("both cards to be over", || world.cards().iter().all(|shown| shown.buttons.is_empty()).then_some(()));
+    // Each was shown once, though two desks run.
+    let shown = world.cards().iter().filter(|shown| shown.text.contains("| curl -s https://")).count();
+    assert_eq!(shown, 2);
+    let by = decision(&world, 0)["by"].to_string();
+    assert!(by.contains("telegram:4201 (") && by.contains(" at "), "{by}");
+    decision(&world, 1);
+    // A workspace's words go to its host.
+    world.service.says(Who::Approver, "taint web-2.default");
+    world.hears("secret");
+    world.service.says(Who::Approver, "deny all");
+    world.hears("nothing is held");
+    world.ends();
+}
+
+#[test]
+fn a_desk_that_dies_leaves_everything_to_the_next_one() {
+    let mut world = World::new();
+    let running = world.hosts[0].site.check_later(ASKED);
+    let id = world.hosts[0].site.held(ASKED);
+    world.card(&id);
+    let holder = world.fleet.postgres.sql("SELECT holder FROM channel").expect(0).stdout;
+    // The one that speaks dies; which one that is, is nobody's business.
+    let mut left = 2;
+    while left == 2 {
+        world.desks[0].dies();
+        let end = std::time::Instant::now() + Duration::from_secs(20);
+        while std::time::Instant::now() < end
+            && world.fleet.postgres.sql("SELECT holder FROM channel").expect(0).stdout == holder
+        {
+            pause(Duration::from_millis(200));
+        }
+        if world.fleet.postgres.sql("SELECT holder FROM channel").expect(0).stdout == holder {
+            world.desks[0].starts();
+            world.desks.swap(0, 1);
+        } else {
+            left = 1;
+        }
+    }
+    world.approves(&id);
+    running.join().unwrap().expect(0);
+    until("the card to be over", || world.cards().iter().all(|shown| shown.buttons.is_empty()).then_some(()));
+    assert_eq!(world.cards().iter().filter(|shown| shown.text.contains(&format!("| {ASKED}"))).count(), 1);
+    world.desks[0].starts();
+    world.ends();
+}
+
+#[test]
+fn what_somebody_writes_into_the_database_answers_nothing() {
+    let mut world = World::new();
+    let sql = |world: &World, text: &str| world.fleet.postgres.sql(text).expect(0).stdout;
+    // An answer as it was, to be used again.
+    let first = world.hosts[0].site.check_later(ASKED);
+    let id = world.hosts[0].site.held(ASKED);
+    world.card(&id);
+    world.approves(&id);
+    first.join().unwrap().expect(0);
+    until("the answer", || (!sql(&world, "SELECT n FROM said WHERE reply IS NOT NULL").is_empty()).then_some(()));
+    // The desks are gone: whatever is answered now, nobody has said.
+    for desk in &mut world.desks {
+        desk.dies();
+    }
+    let running = world.hosts[0].site.check_later(ASKED);
+    let again = world.hosts[0].site.held(ASKED);
+    let other = world.hosts[1].site.check_later(ASKED);
+    let there = world.hosts[1].site.held(ASKED);
+    let insert = "INSERT INTO said (host, number, desk, desk_number, text, signature) ";
+    let from = "FROM said WHERE reply IS NOT NULL ORDER BY n LIMIT 1";
+    for statement in [
+        // The same once more; for the new card; for the other host; under the other desk's name; by nobody.
+        format!("{insert} SELECT host, number, desk, desk_number, text, signature {from}"),
+        format!("{insert} SELECT host, number, desk, desk_number, replace(text, '{id}', '{again}'), signature {from}"),
+        format!(
+            "{insert} SELECT 'web-2', number, desk, desk_number, replace(text, '{id}', '{there}'), signature {from}"
+        ),
+        format!("{insert} SELECT 'web-2', number, desk, desk_number, text, signature {from}"),
+        format!("{insert} SELECT host, number, 'home', 1, text, signature {from}"),
+        format!("{insert} SELECT host, number, desk, desk_number, 'approve {again}', '' {from}"),
+        format!("{insert} SELECT host, number, desk, desk_number, text, reply_signature {from}"),
+        format!("{insert} SELECT host, number, desk, desk_number, repeat('x', 10000000), signature {from}"),
+        format!("{insert} SELECT host, number, desk, desk_number, '', '' FROM generate_series(1, 2000) {}", ""),
+        "NOTIFY bashgate_hosts, 'approve'".to_owned(),
+    ] {
+        let statement = statement.replace(
+            "'', '' FROM generate_series(1, 2000) ",
+            "'', '' FROM (SELECT * FROM said WHERE reply IS NOT NULL ORDER BY n LIMIT 1) AS s, generate_series(1, 2000)",
+        );
+        sql(&world, &statement);
+    }
+    until("all of it to be refused", || {
+        (sql(&world, "SELECT count(*) FROM said WHERE reply IS NULL AND length(text) < 20000").trim() == "0")
+            .then_some(())
+    });
+    // As if nothing had been heard of it.
+    sql(&world, "UPDATE said SET reply = NULL, reply_signature = NULL; NOTIFY bashgate_hosts");
+    pause(Duration::from_secs(2));
+    assert_eq!((world.hosts[0].site.pending().len(), world.hosts[1].site.pending().len()), (1, 1));
+    assert!(
+        world.hosts[0].host.as_ref().unwrap().said.lock().unwrap().contains("none of this host's desks has signed")
+    );
+    // What a host holds that it has not signed is shown by no desk; a real one is, with whatever else is there.
+    sql(&world, &format!("UPDATE question SET text = replace(text, 'curl', 'true') WHERE id = '{again}'"));
+    sql(&world, "INSERT INTO question VALUES ('web-9', 1, 'abcdefgh', '{}', '')");
+    for desk in &mut world.desks {
+        desk.starts();
+    }
+    world.card(&there);
+    assert!(!world.cards().iter().any(|shown| shown.text.contains(&again)));
+    world.service.says(Who::Approver, &format!("deny {there}"));
+    other.join().unwrap().expect(2);
+    // The host itself always answers.
+    world.hosts[0].site.cli(["deny", &again]).expect(0);
+    running.join().unwrap().expect(2);
+    sql(&world, "DELETE FROM question WHERE host = 'web-9'");
+    world.ends();
+}
+
+#[test]
+fn a_database_that_is_away_delays_nobody_but_the_desks() {
+    let mut world = World::new();
+    let running = world.hosts[0].site.check_later(ASKED);
+    let id = world.hosts[0].site.held(ASKED);
+    world.card(&id);
+    world.fleet.postgres.kill();
+    world.approves(&id);
+    // Held it stays, and the host itself decides.
+    let other = world.hosts[0].site.check_later("curl -s https://y.example");
+    let here = world.hosts[0].site.held("curl -s https://y.example");
+    world.hosts[0].site.cli(["approve", &here]).expect(0);
+    other.join().unwrap().expect(0);
+    until("word of it", || {
+        world.hosts[0].site.cli(["status"]).expect(0).stdout.contains("NO DESK ANSWERS NOW").then_some(())
+    });
+    world.fleet.postgres.start();
+    for host in &world.hosts {
+        until("the way back", || (!host.site.cli(["status"]).expect(0).stdout.contains("NO DESK")).then_some(()));
+    }
+    let third = world.hosts[1].site.check_later("curl -s https://z.example");
+    let asked = world.hosts[1].site.held("curl -s https://z.example");
+    world.card(&asked);
+    // What was said while nobody could bring it may be lost, and is said again.
+    world.approves(&id);
+    world.approves(&asked);
+    running.join().unwrap().expect(0);
+    third.join().unwrap().expect(0);
+    world.ends();
+}
