@@ -584,6 +584,18 @@ fn a_programs_own_credentials_are_there_for_its_run_alone() {
     };
     let form = outside.outward(&format!("git clone git@{FORGE}:o/r"));
     assert_eq!(agent(&form), "its key\n()\n");
+    // Nor where anything else opens files, whatever lies under their names by then.
+    fs::write(outside.site.work().join("ls-remote"), shows).unwrap();
+    let asks = format!("git ls-remote git@{FORGE}:o/r");
+    for (text, has_key) in [
+        (asks.clone(), true),
+        (format!("{asks}; echo done"), true),
+        (format!("{asks}; cat x"), false),
+        (format!("{asks}; git status -s"), false),
+    ] {
+        let said = agent(&outside.outward(&text));
+        assert_eq!(said.contains("its key"), has_key, "{text}: {said}");
+    }
     // Over https it has no key, and neither has the same text again, nor the cage without an answer.
     let by_web = outside.outward(&format!("git clone https://{FORGE}/o/r"));
     let id = form.split(' ').skip_while(|word| *word != "--egress").nth(1).unwrap();

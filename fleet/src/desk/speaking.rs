@@ -2,7 +2,7 @@
 //! it was listened to is in the database, so that another desk goes on where this one was.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use bashgate::chat::Board;
@@ -31,6 +31,23 @@ struct Speech {
     memory: Arc<Mutex<Option<String>>>,
 }
 
+type Speeches = Arc<Mutex<BTreeMap<String, Speech>>>;
+
+/// Ends what was given no more time, whatever whoever asks for it waits for.
+async fn watch(speeches: Weak<Mutex<BTreeMap<String, Speech>>>) {
+    while let Some(speeches) = speeches.upgrade() {
+        locked(&speeches).retain(|name, speech| {
+            let keeps = speech.given.elapsed() < SILENT;
+            if !keeps {
+                tracing::warn!(channel = name, "the desk was given no more time to speak here");
+            }
+            keeps
+        });
+        drop(speeches);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
 /// The channels of a desk.
 pub(super) struct Speaking {
     channels: BTreeMap<String, Settings>,
@@ -38,7 +55,7 @@ pub(super) struct Speaking {
     hears: Hears,
     /// Who this is: another run of the same desk is another one.
     holder: String,
-    speeches: BTreeMap<String, Speech>,
+    speeches: Speeches,
     remembers: Arc<Notify>,
     renewed: Option<Instant>,
 }
@@ -49,12 +66,14 @@ impl Speaking {
         board: Board,
         heard: mpsc::UnboundedSender<Overheard>,
     ) -> Result<Self, String> {
+        let speeches = Speeches::default();
+        tokio::spawn(watch(Arc::downgrade(&speeches)));
         Ok(Self {
             channels: channels.clone(),
             board,
             hears: Arc::new(move |overheard| heard.send(overheard).is_ok()),
             holder: random_hex::<16>().map_err(|error| error.to_string())?,
-            speeches: BTreeMap::new(),
+            speeches,
             remembers: Arc::default(),
             renewed: None,
         })
@@ -67,19 +86,12 @@ impl Speaking {
 
     /// Says nothing any more.
     pub(super) fn falls_silent(&mut self) {
-        self.speeches.clear();
+        locked(&self.speeches).clear();
         self.renewed = None;
     }
 
     /// Asks for more time in each channel, and begins to speak where no other desk does.
     pub(super) async fn renew(&mut self, client: &Client) -> Result<(), DatabaseError> {
-        self.speeches.retain(|name, speech| {
-            let keeps = speech.given.elapsed() < SILENT;
-            if !keeps {
-                tracing::warn!(channel = name, "the desk was given no more time to speak here");
-            }
-            keeps
-        });
         if self.renewed.is_some_and(|at| at.elapsed() < RENEW) {
             return Ok(());
         }
@@ -97,10 +109,10 @@ impl Speaking {
                     &[name, &self.holder, &f64::from(SPEAKS_S)],
                 )
                 .await?;
-            match (row, self.speeches.get_mut(name)) {
-                (None, None) => {}
-                (None, Some(_)) => {
-                    self.speeches.remove(name);
+            let mut speeches = locked(&self.speeches);
+            match (row, speeches.get_mut(name)) {
+                (None, _) => {
+                    speeches.remove(name);
                 }
                 (Some(_), Some(speech)) => speech.given = asked,
                 (Some(row), None) => {
@@ -114,7 +126,7 @@ impl Speaking {
                     match link::start_kept(settings, &self.board, &was, keeps, &self.hears) {
                         Ok(running) => {
                             let speech = Speech { _running: running, given: asked, memory };
-                            self.speeches.insert(name.clone(), speech);
+                            speeches.insert(name.clone(), speech);
                         }
                         // Others go on.
                         Err(why) => tracing::error!(channel = name, why, "the channel cannot be opened"),
@@ -127,32 +139,32 @@ impl Speaking {
 
     /// Puts what channels remember into the database.
     pub(super) async fn keep(&mut self, client: &Client) -> Result<(), DatabaseError> {
-        let mut lost = Vec::new();
-        for (name, speech) in &self.speeches {
-            let Some(text) = locked(&speech.memory).take() else { continue };
+        let all: Vec<_> =
+            locked(&self.speeches).iter().map(|(name, speech)| (name.clone(), speech.memory.clone())).collect();
+        for (name, memory) in &all {
+            let Some(text) = locked(memory).take() else { continue };
             let kept = client
                 .execute("UPDATE channel SET memory = $3 WHERE name = $1 AND holder = $2", &[name, &self.holder, &text])
                 .await;
             match kept {
-                Ok(0) => lost.push(name.clone()),
+                // Another desk speaks there: this one was away for too long.
+                Ok(0) => {
+                    locked(&self.speeches).remove(name);
+                }
                 Ok(_) => {}
                 Err(error) => {
                     // The next connection has it.
-                    locked(&speech.memory).get_or_insert(text);
+                    locked(memory).get_or_insert(text);
                     return Err(error.into());
                 }
             }
-        }
-        for name in lost {
-            // Another desk speaks there: this one was away for too long.
-            self.speeches.remove(&name);
         }
         Ok(())
     }
 
     /// Lets another desk begin at once.
     pub(super) async fn leaves(&mut self, client: &Client) {
-        self.speeches.clear();
+        locked(&self.speeches).clear();
         let _ = client.execute("UPDATE channel SET until = '-infinity' WHERE holder = $1", &[&self.holder]).await;
     }
 }

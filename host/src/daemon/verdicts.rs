@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::reaches::Reaches;
-use bashgate_shared::programs::{opens_no_file, opens_nothing, row};
+use bashgate_shared::programs::{looks_at_files, opens_no_file, opens_nothing, row};
 use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
@@ -304,14 +304,17 @@ impl Core {
         let ports = || goes_to.iter().map(|(_, port)| *port);
         let signs_in = |name: &&String| row(name).is_some_and(|row| row.signs_in.iter().any(|one| one.is_for(ports())));
         // What lies under any name may be a link to what a program signs in with, or somebody's own program, by the time that it is opened:
-        // no credentials are in a run where anything else opens files.
+        // where nobody was asked, no credentials are in a run where anything else opens files. A person has seen what does; there that counts
+        // for what comes in, and on the way up from a folder that somebody moves meanwhile.
+        let is_asked = verdict.standing != Standing::Egress;
         let opens = !found.effects.reads.is_empty() || found.effects.reads_unknown;
-        let by_git = || found.effects.git.iter().all(|name| opens_no_file(name));
-        // And where something comes in, none where anything else might.
-        let brings = found.reaches.as_ref().is_some_and(Reaches::brings_files);
+        let is_fine = |name: &String| opens_no_file(name) && (is_asked || !looks_at_files(name));
+        let opens_none = !opens && found.effects.git.iter().all(is_fine);
         let is_of_theirs = |name: &String| signs_in(&name) || opens_nothing(name);
-        let others = || found.effects.programs.iter().all(is_of_theirs);
-        let is_shown = !opens && by_git() && (!brings || others());
+        let others_open_none = opens_none && found.effects.programs.iter().all(is_of_theirs);
+        let brings = found.reaches.as_ref().is_some_and(Reaches::brings_files);
+        let climbs = open.check.command.text().contains("..");
+        let is_shown = if brings || climbs { others_open_none } else { is_asked || opens_none };
         let programs = found.effects.programs.iter().filter(|name| is_shown && signs_in(name)).cloned().collect();
         let Some(told) = &open.check.egress else { return Vec::new() };
         let subject = told.subject(open.check.command.text());

@@ -260,6 +260,10 @@ mod tests {
             "cd \"d/$(head -c1 f)\" && curl https://github.com/x",
             "until grep -q a f; do sleep 1; done; curl https://github.com/x",
             "env --ignore-environment git fetch git@github.com:o/r",
+            // How much is asked says what files are called.
+            "gh api --paginate repos/o/r/issues | head -n [0-9]*",
+            "gh api --paginate repos/o/r/issues | sleep [0-9]",
+            "gh api --paginate repos/o/r/issues | cat k/*",
             // What would print a document may not start.
             "curl \"https://github.com/$(cat <<'X'\npage\nX\n)\"; echo >\"$(cat <<'X'\nd\nX\n)/abs\"",
             "cd \"$(cat <<'X'\nd\nX\n)\" && git fetch git@github.com:o/r",
