@@ -129,6 +129,7 @@ soak: tools build
 	@$(PART) differential env BASHGATE_CASES=1000000 cargo nextest run --locked -p bashgate-tests --no-capture -E 'binary(differential)'
 	@$(PART) worlds env BASHGATE_SOAK=1 BASHGATE_SEED=$$(date +%s) cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(hostile::)'
 	@$(PART) kills env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(kills::)'
+	@$(PART) fleet env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(whoever_dies)'
 	@$(PART) histories env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-hook --no-capture -E 'test(in_any_history)'
 	@$(PART) values env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(any_value_arrives)'
 	@$(PART) cards env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(a_thousand_cards)'

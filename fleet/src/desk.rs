@@ -42,10 +42,9 @@ const LOOK: Duration = Duration::from_secs(1);
 const REPLY: Duration = Duration::from_secs(12);
 /// How long is waited before the next try, first and most.
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(20)];
-/// Longest signed question that is read, in bytes.
-const MOST_QUESTION: i64 = 4 << 20;
-/// Most questions of one host that are shown: one that floods hides none of another's.
+/// Most questions of one host that are shown, and how long all of them may be in bytes: one that floods hides none of another's.
 const MOST_OF_A_HOST: i64 = 300;
+const MOST_BYTES: i64 = 32 << 20;
 /// Longest that a card is shown as open, whatever its host says, in milliseconds.
 const LONGEST_MS: u64 = 3_600_000;
 /// How long words stay in the database that nobody waits for any more.
@@ -287,9 +286,9 @@ impl Desk {
         let rows = client
             .query(
                 "SELECT host, number, id, md5(text || signature) FROM (
-                     SELECT *, row_number() OVER (PARTITION BY host, number ORDER BY id) AS place FROM question
-                     WHERE length(text)::bigint <= $1 AND length(id) <= 16) AS q WHERE place <= $2",
-                &[&MOST_QUESTION, &MOST_OF_A_HOST],
+                     SELECT *, row_number() OVER one AS place, sum(length(text)) OVER one AS bytes FROM question
+                     WINDOW one AS (PARTITION BY host, number ORDER BY id)) AS q WHERE place <= $1 AND bytes <= $2",
+                &[&MOST_OF_A_HOST, &MOST_BYTES],
             )
             .await?;
         let mut there = Vec::new();
@@ -466,23 +465,18 @@ impl Desk {
         let until = tokio::time::Instant::now() + REPLY;
         let (mut all_ok, mut lines) = (true, Vec::new());
         for (member, waits) in asked {
-            let late =
-                || Answered { ok: false, text: "has not answered yet; it may be cut off. Say: pending".to_owned() };
             let told = match waits {
                 Err(error) => Some(Answered { ok: false, text: error.to_string() }),
-                Ok(reply) => match tokio::time::timeout_at(until, reply).await {
-                    Ok(Ok(told)) => told,
-                    _ => Some(late()),
-                },
+                Ok(reply) => {
+                    let told = tokio::time::timeout_at(until, reply).await.ok().and_then(Result::ok);
+                    told.unwrap_or_else(|| {
+                        let text = format!("{member} has not answered yet; it may be cut off. Say: pending");
+                        Some(Answered { ok: false, text })
+                    })
+                }
             };
             if is_one {
-                return told.map(|told| {
-                    if told.text == late().text {
-                        Answered { text: format!("{member} {}", told.text), ..told }
-                    } else {
-                        told
-                    }
-                });
+                return told;
             }
             let Some(told) = told else { continue };
             all_ok &= told.ok;

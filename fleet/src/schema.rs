@@ -7,6 +7,10 @@ use tokio_postgres::Client;
 
 use super::database::DatabaseError;
 use super::role_prefix;
+use bashgate::fleet::wire::{MOST, MOST_CARD};
+
+/// Longest question as its host signs it, in characters: a card as text in text, with what else is said of it.
+pub const MOST_QUESTION: usize = 2 * MOST_CARD + (64 << 10);
 
 /// The version of the tables.
 pub const VERSION: i32 = 1;
@@ -122,9 +126,9 @@ fn script(prefix: &str) -> String {
         CREATE TABLE bashgate.question (
             host text NOT NULL,
             number integer NOT NULL,
-            id text NOT NULL,
-            text text NOT NULL,
-            signature text NOT NULL,
+            id text NOT NULL CHECK (length(id) <= 16),
+            text text NOT NULL CHECK (length(text) <= {MOST_QUESTION}),
+            signature text NOT NULL CHECK (length(signature) <= 256),
             PRIMARY KEY (host, number, id)
         );
         ALTER TABLE bashgate.question ENABLE ROW LEVEL SECURITY;
@@ -140,10 +144,10 @@ fn script(prefix: &str) -> String {
             number integer NOT NULL,
             desk text NOT NULL,
             desk_number integer NOT NULL,
-            text text NOT NULL,
-            signature text NOT NULL,
-            reply text,
-            reply_signature text,
+            text text NOT NULL CHECK (length(text) <= {MOST}),
+            signature text NOT NULL CHECK (length(signature) <= 256),
+            reply text CHECK (length(reply) <= {MOST_QUESTION}),
+            reply_signature text CHECK (length(reply_signature) <= 256),
             at timestamptz NOT NULL DEFAULT now()
         );
         CREATE INDEX ON bashgate.said (host, number, n) WHERE reply IS NULL;
@@ -154,7 +158,7 @@ fn script(prefix: &str) -> String {
         CREATE POLICY desk_own ON bashgate.said FOR SELECT TO \"{desks}\" USING ({own_desk});
         CREATE POLICY desk_says ON bashgate.said FOR INSERT TO \"{desks}\" WITH CHECK ({own_desk} AND reply IS NULL);
         CREATE POLICY desk_tidies ON bashgate.said FOR DELETE TO \"{desks}\" USING ({own_desk});
-        GRANT SELECT, INSERT, DELETE ON bashgate.said TO \"{desks}\";
+        GRANT SELECT, INSERT (host, number, desk, desk_number, text, signature), DELETE ON bashgate.said TO \"{desks}\";
 
         -- The desks' channels: which desk speaks in each, until when by this server's clock, and what it has shown there.
         CREATE TABLE bashgate.channel (

@@ -215,13 +215,16 @@ impl Core {
         self.desk.tell(&Notice::Reply(words.to_owned()));
     }
 
-    /// Where two people must approve: whether this one's word is the second. `Err` is what to tell them.
-    fn two_people(&mut self, id: &ApprovalId, scope: Scope, by: &Person) -> Result<Scope, Reply> {
+    /// True where two people must approve.
+    pub(super) fn takes_two(&self, id: &ApprovalId, scope: Scope) -> bool {
         let two = &self.config.policy.risk.two_people;
         let by_scope = Matter::of_scope(scope).is_some_and(|matter| two.contains(&matter));
-        let Some(card) = self.book.card(id).filter(|card| card.demands.two_people || by_scope) else {
-            return Ok(scope);
-        };
+        self.book.card(id).is_some_and(|card| card.demands.two_people || by_scope)
+    }
+
+    /// Where two people must approve: whether this one's word is the second. `Err` is what to tell them.
+    fn two_people(&mut self, id: &ApprovalId, scope: Scope, by: &Person) -> Result<Scope, Reply> {
+        let Some(card) = self.book.card(id).filter(|_| self.takes_two(id, scope)) else { return Ok(scope) };
         let workspace = card.workspace.clone();
         let Some(human) = self.config.people.get(by.account()).cloned() else {
             return Err(Reply::refused(format!(

@@ -13,7 +13,7 @@ use crate::approval::ApprovalId;
 use crate::chat::grammar::{self, Said};
 use crate::chat::link::Overheard;
 use crate::clock;
-use crate::fleet::wire::{Answered, FRESH_MS, Shown, ToFleet, Words};
+use crate::fleet::wire::{Answered, FRESH_MS, MOST_CARD, Shown, ToFleet, Words};
 use crate::fleet::{self, Shipper, Standing};
 
 /// How often it is looked whether the host has joined a fleet, or left it.
@@ -110,10 +110,15 @@ impl Core {
             if !is_new || before.is_none() && shown.over.is_some() || !desks.iter().any(is_about) {
                 continue;
             }
+            let text = serde_json::to_string(&*shown.card).unwrap_or_default();
+            if text.len() > MOST_CARD {
+                tracing::warn!(%id, "too long a card for desks: it is answered at this host");
+                continue;
+            }
             let left = shown.card.expires_boot_ms.saturating_sub(now.boot_ms);
             let card = Shown {
                 id: id.to_string(),
-                card: serde_json::to_string(&*shown.card).unwrap_or_default(),
+                card: text,
                 over: shown.over.clone(),
                 is_quiet: shown.is_quiet,
                 until_ms: now.unix_ms + left,

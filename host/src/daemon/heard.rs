@@ -169,7 +169,9 @@ impl Core {
                         ))
                         .into(),
                         Said::Answer(id, Word::Approve(scope), code)
-                            if settings.asks_code(self.takes_code(id, *scope)) =>
+                            // No desk speaks for both of two people: what only they know shows that it was them.
+                            if settings.asks_code(self.takes_code(id, *scope))
+                                || settings.desk.is_some() && self.takes_two(id, *scope) =>
                         {
                             match self.coded(Person::named(&person).account(), id, Act::Approve(*scope), code.as_ref()) {
                                 Coded::Counts(more) => self.answer(id, &Word::Approve(*scope), &person).with(&more),

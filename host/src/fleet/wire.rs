@@ -16,6 +16,8 @@ const KIND: &str = "fleet desk words";
 pub const FRESH_MS: u64 = 120_000;
 /// Longest text of a word, in bytes.
 pub const MOST: usize = 16 << 10;
+/// Longest card that desks are shown, in bytes. A longer one is answered at the host.
+pub const MOST_CARD: usize = 1 << 20;
 
 /// What the host says to the program, in a line of JSON each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,19 +1,26 @@
-//! What many hosts send to their fleet's database, beside COPY of as many rows into a table with the same indices, in as large batches.
+//! What many hosts send to their fleet's database, beside COPY of as many rows into a table with the same indices, in as large batches;
+//! and a host of a fleet beside one that is alone.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use bashgate::audit::{Entry, RecordKind};
+use bashgate::control::{self, ControlCommand};
+use bashgate::fleet::wire::{Shown, Words};
 use bashgate::store::{Store, Write};
 use bashgate_fleet::HostName;
+use bashgate_fleet::database::Address;
 use bashgate_fleet::folder::Folder;
 use bashgate_fleet::membership::Membership;
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
-use bashgate_tests::{Killed, Output, Postgres, bin, until};
-use serde_json::json;
+use bashgate_shared::seal::HostKey;
+use bashgate_tests::{Host, Killed, Output, Postgres, Site, bin, until};
+use serde_json::{Value, json};
+use tokio_postgres::Client;
 
-use super::table::Table;
+use super::table::{Table, Times};
+use super::{event, interleave, run};
 
 const HOSTS: u32 = 100;
 const RECORDS: u32 = 500;
@@ -35,11 +42,16 @@ fn record(state: &Path) {
     store.write_now((0..RECORDS).map(|n| Write::Audit(entry(n))).collect()).unwrap();
 }
 
-/// Makes a fleet with its hosts, all of which have recorded something and sent nothing yet.
-fn fleet(postgres: &Postgres, folder: &Path) {
+/// Makes a fleet.
+fn init(postgres: &Postgres, folder: &Path) {
     let mut init = Command::new(bin("bashgate"));
     init.args(["fleet", "init", &postgres.url(), "--folder"]).arg(folder.join("fleet"));
     Output::of(init.env("PGPASSWORD", postgres.password()), b"").expect(0);
+}
+
+/// Makes a fleet with its hosts, all of which have recorded something and sent nothing yet.
+fn fleet(postgres: &Postgres, folder: &Path) {
+    init(postgres, folder);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut fleet = Folder::open(&folder.join("fleet")).unwrap();
@@ -92,4 +104,114 @@ pub fn beside_copy(table: &mut Table) {
         &format!("{:.2}", ours / copy),
         "5000 /s, 0.4 x",
     );
+}
+
+/// A host of a fleet of its own.
+fn member(postgres: &Postgres, folder: &Path, site: &Site) -> Host {
+    init(postgres, folder);
+    let fleet = |words: &[&str]| {
+        let mut fleet = Command::new(bin("bashgate"));
+        fleet.arg("fleet").args(words).arg("--folder").arg(folder.join("fleet")).current_dir(folder);
+        Output::of(fleet.env("PGPASSWORD", postgres.password()), b"").expect(0)
+    };
+    fleet(&["enrol", "host", "--no-wait"]);
+    site.cli(["fleet", "join", folder.join("host.token").to_str().unwrap()]).expect(0);
+    let host = site.serve();
+    fleet(&["list"]);
+    until("the fleet to have everything", || {
+        let status = site.cli(["status", "--json"]).expect(0).stdout;
+        let status: Value = serde_json::from_str(&status).unwrap();
+        status["fleet"]["sent"].as_u64().filter(|_| status["fleet"]["trouble"].is_null())
+    });
+    host
+}
+
+/// The decision of a host that sends what it records to a fleet, beside that of one that does not.
+pub fn decides_beside_one_alone(table: &mut Table) {
+    let postgres = Postgres::with("fsync = on");
+    let folder = tempfile::tempdir().unwrap();
+    let (ours, alone) = (Site::default(), Site::default());
+    let _hosts = (member(&postgres, folder.path(), &ours), alone.serve());
+    let (input, other) = (event(&ours, "make build"), event(&alone, "make build"));
+    let (mut hook, mut other_hook) = (ours.hook_command(&ours.hook_toml()), alone.hook_command(&alone.hook_toml()));
+    let (with, without) = interleave(|| run(&mut hook, &input), || run(&mut other_hook, &other));
+    table.compare("round trip of a host of a fleet", &with, "of one that is alone", &without, ["1.05", ""]);
+}
+
+/// How long it takes from an answer to the end of the hook that waits for it: said at a desk, beside said at the host itself.
+pub fn answers_beside_local_ones(table: &mut Table) {
+    const ROUNDS: usize = 60;
+    let postgres = Postgres::with("fsync = on");
+    let folder = tempfile::tempdir().unwrap();
+    let desk = HostKey::from_seed(&[7; 32]);
+    let site = Site::new("");
+    site.configure(&format!(
+        "[chat.office]\nkind = \"desk\"\nkey = \"{}\"\napprovers = [\"bench:1\"]\n",
+        desk.public()
+    ));
+    let _host = member(&postgres, folder.path(), &site);
+    site.raise_both("default");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (address, login) = Address::parse(&postgres.url(), Some(postgres.password().to_owned()), None).unwrap();
+    let client = runtime.block_on(address.connect(&login)).unwrap();
+    let text = std::fs::read_to_string(site.path().join("state/fleet.json")).unwrap();
+    let member: Value = serde_json::from_str::<Value>(&text).unwrap()["member"].clone();
+    let asks = |number: usize| -> (Child, String) {
+        let command = format!("curl -s https://x.example/{number}");
+        let mut hook = site.hook_command(&site.hook_toml());
+        hook.args(["check", "--", &command]).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = hook.spawn().unwrap();
+        (child, site.held(&command))
+    };
+    let ends = |mut child: Child, since: Instant| {
+        assert!(child.wait().unwrap().success());
+        since.elapsed().as_secs_f64() * 1000.0
+    };
+    let (mut at_desk, mut at_host, mut trips) = (Times(Vec::new()), Times(Vec::new()), Times(Vec::new()));
+    let socket = bashgate::state::socket(&site.path().join("state"));
+    for number in 0..ROUNDS {
+        let (child, id) = asks(2 * number);
+        let card = until("the question", || runtime.block_on(question(&client, &id)));
+        let words = Words {
+            member: member.clone(),
+            nonce: format!("{number:032x}"),
+            at_ms: bashgate::clock::now().unix_ms,
+            account: "bench:1".to_owned(),
+            name: "bench".to_owned(),
+            words: format!("approve {id}"),
+            digest: Some(card.digest()),
+            on: None,
+            sees_all: true,
+        };
+        let (text, signature) = words.sign(&desk);
+        let since = Instant::now();
+        runtime.block_on(async {
+            let says = "INSERT INTO said (host, number, desk, desk_number, text, signature) VALUES ('host', 1, 'office', 1, $1, $2)";
+            client.execute(says, &[&text, &signature]).await.unwrap();
+            client.batch_execute("NOTIFY bashgate_hosts").await.unwrap();
+        });
+        at_desk.0.push(ends(child, since));
+        let (child, id) = asks(2 * number + 1);
+        let since = Instant::now();
+        control::ask(&socket, &ControlCommand::Say { words: format!("approve {id}") }).unwrap();
+        at_host.0.push(ends(child, since));
+        let since = Instant::now();
+        runtime.block_on(client.batch_execute("SELECT 1")).unwrap();
+        trips.0.push(since.elapsed().as_secs_f64() * 1000.0);
+    }
+    let least = Times(at_host.0.iter().map(|time| time + trips.at(0.5)).collect());
+    table.compare(
+        "an answer at a desk until the hook ends",
+        &at_desk,
+        "at the host, and a round trip",
+        &least,
+        ["2", ""],
+    );
+}
+
+/// The card of an id as desks see it.
+async fn question(client: &Client, id: &str) -> Option<Shown> {
+    let row = client.query_opt("SELECT text FROM question WHERE id = $1", &[&id]).await.unwrap()?;
+    let text: String = row.get(0);
+    serde_json::from_value(serde_json::from_str::<Value>(&text).unwrap()["shown"].clone()).ok()
 }

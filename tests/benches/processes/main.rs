@@ -28,7 +28,7 @@ fn main() {
     let mut table = Table::default();
     // All of them, or those whose names are given: cargo bench --bench processes -- flood
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let benches: [Bench<'_>; 14] = [
+    let benches: [Bench<'_>; 16] = [
         ("hook", &|table| hook_beside_true(&floor, table)),
         ("walk", &|table| walk::hook_in_large_folders(&floor, table)),
         ("watch", &walk::watch_of_a_large_workspace),
@@ -43,6 +43,8 @@ fn main() {
         ("memory", &load::many_workspaces),
         ("egress", &egress::beside_a_plain_proxy),
         ("fleet", &fleet::beside_copy),
+        ("fleet-decides", &fleet::decides_beside_one_alone),
+        ("fleet-answers", &fleet::answers_beside_local_ones),
     ];
     for (name, bench) in benches {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
