@@ -12,6 +12,7 @@ use bashgate_shared::seal::HostKey;
 use tokio::sync::{Notify, mpsc};
 use tokio_postgres::Client;
 
+use super::database::DatabaseError;
 use super::membership::{Membership, Taken};
 use super::shipping::ShippingError;
 use super::statement::{Question, Reply, Statement as _};
@@ -25,6 +26,8 @@ const OVER: Duration = Duration::from_mins(2);
 const COME_BACK: Duration = Duration::from_secs(30);
 /// How long is waited before the next try, first and most.
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(20)];
+/// How long something may take with the database.
+pub const MOST_TIME: Duration = Duration::from_secs(20);
 /// Most words that are handed to the host in one go.
 const WORDS: i64 = 100;
 /// Most words that wait for the host's reply, and how long: no more are handed to it meanwhile.
@@ -65,7 +68,18 @@ pub async fn ask(state: &Path, mut lines: mpsc::UnboundedReceiver<ToFleet>) {
             Err(error) => asking.stands(Some(error.to_string())),
         }
         wait = if begun.elapsed() > most { first } else { wait };
-        tokio::time::sleep(wait).await;
+        // What the host says meanwhile is taken in: of each card the newest state alone is kept.
+        let again = tokio::time::sleep(wait);
+        tokio::pin!(again);
+        loop {
+            tokio::select! {
+                () = &mut again => break,
+                line = asking.lines.recv() => match line {
+                    Some(line) => asking.take(line),
+                    None => return,
+                },
+            }
+        }
         wait = (wait * 2).min(most);
     }
 }
@@ -118,13 +132,13 @@ impl Asking {
             while let Ok(line) = self.lines.try_recv() {
                 self.take(line);
             }
-            self.send(&here).await?;
+            timely(self.send(&here)).await?;
             if !swept && self.began.elapsed() > COME_BACK {
-                here.sweep(&self.shown).await?;
+                timely(here.sweep(&self.shown)).await?;
                 swept = true;
             }
             self.said.retain(|_, (since, _)| since.elapsed() < REPLIES_IN);
-            let new = if self.said.len() < WAITING { here.said(self.upto).await? } else { Vec::new() };
+            let new = if self.said.len() < WAITING { timely(here.said(self.upto)).await? } else { Vec::new() };
             for (n, text, signature) in new {
                 self.upto = n;
                 // What the host has already is not said again.
@@ -186,10 +200,17 @@ impl Asking {
             self.over.pop_front();
         }
         if is_new {
-            here.client.batch_execute(&format!("NOTIFY {TO_DESKS}")).await?;
+            // One that gets lost is made up for: desks look by themselves.
+            let _ = here.client.batch_execute(&format!("NOTIFY {TO_DESKS}")).await;
         }
         Ok(())
     }
+}
+
+/// What a database that holds on to a connection does not answer in time has failed.
+async fn timely<T>(work: impl Future<Output = Result<T, ShippingError>>) -> Result<T, ShippingError> {
+    let late = || DatabaseError::Sql("it does not answer in time".to_owned()).into();
+    tokio::time::timeout(MOST_TIME, work).await.unwrap_or_else(|_| Err(late()))
 }
 
 fn says(line: &FromFleet) {
@@ -230,26 +251,14 @@ impl Here<'_> {
     }
 
     async fn forget(&self, id: &str) -> Result<(), ShippingError> {
-        let member = &self.membership.member;
-        self.client
-            .execute(
-                "DELETE FROM question WHERE host = $1 AND number = $2 AND id = $3",
-                &[&member.host.as_str(), &member.number, &id],
-            )
-            .await?;
+        self.client.execute("SELECT forget($1, false)", &[&[id].as_slice()]).await?;
         Ok(())
     }
 
     /// Takes away what an earlier run has held and nobody asks again.
     async fn sweep(&self, shown: &BTreeMap<String, Shown>) -> Result<(), ShippingError> {
-        let member = &self.membership.member;
         let ids: Vec<&str> = shown.keys().map(String::as_str).collect();
-        self.client
-            .execute(
-                "DELETE FROM question WHERE host = $1 AND number = $2 AND id <> ALL ($3)",
-                &[&member.host.as_str(), &member.number, &ids],
-            )
-            .await?;
+        self.client.execute("SELECT forget($1, true)", &[&ids]).await?;
         Ok(())
     }
 
@@ -261,7 +270,7 @@ impl Here<'_> {
             .client
             .query(
                 "SELECT n, text, signature FROM said WHERE host = $1 AND number = $2 AND reply IS NULL AND n > $3
-                 AND length(text)::bigint <= $4 AND length(signature) <= 256 ORDER BY n LIMIT $5",
+                 AND at > now() - interval '5 minutes' AND length(text)::bigint <= $4 AND length(signature) <= 256 ORDER BY n LIMIT $5",
                 &[&member.host.as_str(), &member.number, &behind, &most, &WORDS],
             )
             .await?;

@@ -18,9 +18,10 @@ use crate::database::{Address, DatabaseError};
 use crate::desk::{self, DeskError};
 use crate::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
 use crate::membership::{Membership, MembershipError};
+use crate::search::{self, Found, Wanted};
 use crate::token::{self, Token};
 use crate::verify::{self, Chain, Listed};
-use bashgate::cli::{Failure, Run, started};
+use bashgate::cli::{Failure, Run, started, words_of_record};
 use bashgate::clock;
 use bashgate::config::Config;
 use bashgate::registered;
@@ -117,6 +118,40 @@ enum Fleet {
         #[command(flatten)]
         folder: FleetFolder,
     },
+    /// Look through the records of all hosts, the newest first
+    Search {
+        /// What the command, or the tool and what it was used on, has in it
+        text: Option<String>,
+        #[command(flatten)]
+        wanted: Which,
+        /// Somebody's word: a part of their account or name
+        #[arg(long, value_name = "NAME")]
+        person: Option<String>,
+        /// Commands that run this program
+        #[arg(long, value_name = "NAME")]
+        program: Option<String>,
+        /// Commands and connections to this host
+        #[arg(long, value_name = "HOST")]
+        to: Option<String>,
+        /// Most records that are shown
+        #[arg(long, default_value_t = 50, value_name = "NUMBER")]
+        lines: usize,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// Hand on the records of all hosts, the oldest first, a line of JSON each
+    Export {
+        #[command(flatten)]
+        wanted: Which,
+        /// In which form
+        #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+        format: Format,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
     /// Show in channels what the hosts of the fleet hold, and bring them what people answer there
     Desk {
         #[command(subcommand)]
@@ -138,6 +173,74 @@ enum Fleet {
         #[command(flatten)]
         folder: FleetFolder,
     },
+}
+
+/// Which records are meant.
+#[derive(Args, Clone)]
+struct Which {
+    /// Of this host
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// Of workspaces of this name
+    #[arg(long, value_name = "NAME")]
+    workspace: Option<String>,
+    /// Of this kind: decision, answer, approval, egress, taint, workspace, reject or host
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// From then on: 30m, 12h or 7d ago, or a time as 2026-01-31 or 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Until then
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+}
+
+/// The form of records that are handed on.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// As hosts record them, with the host's name
+    Jsonl,
+    /// As events of the Open Cybersecurity Schema Framework
+    Ocsf,
+}
+
+impl Which {
+    fn wanted(self) -> Result<Wanted, Failure> {
+        let now = clock::now().unix_ms;
+        let time = |text: Option<String>| text.map(|text| moment(&text, now)).transpose();
+        Ok(Wanted {
+            host: self.host.as_deref().map(host_name).transpose()?,
+            workspace: self.workspace,
+            kind: self.kind,
+            since_ms: time(self.since)?,
+            until_ms: time(self.until)?,
+            ..Wanted::default()
+        })
+    }
+}
+
+/// A time as people say it, in milliseconds since 1970.
+fn moment(text: &str, now: u64) -> Result<u64, Failure> {
+    let unknown =
+        || Failure::Usage(format!("`{text}` is no time: say 30m, 12h, 7d, 2026-01-31 or 2026-01-31T12:00:00Z"));
+    let unit = |ms: u64| {
+        text.get(..text.len().saturating_sub(1))
+            .and_then(|number| number.parse::<u64>().ok())
+            .map(|n| n.saturating_mul(ms))
+    };
+    let ago = match text.chars().last() {
+        Some('m') => unit(60_000),
+        Some('h') => unit(3_600_000),
+        Some('d') => unit(86_400_000),
+        _ => None,
+    };
+    if let Some(ago) = ago {
+        return Ok(now.saturating_sub(ago));
+    }
+    let whole = text.parse::<jiff::Timestamp>().ok();
+    let day = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok();
+    let at = whole.or_else(day).ok_or_else(unknown)?;
+    u64::try_from(at.as_millisecond()).map_err(|_| unknown())
 }
 
 #[derive(Subcommand)]
@@ -222,6 +325,11 @@ fn run(act: Fleet) -> Run {
         match act {
             Fleet::Init { database, ca, folder } => init(&database, ca.as_deref(), &folder).await,
             Fleet::Enrol { host, desk, to, no_wait, folder } => enrol(&host, desk, to, no_wait, &folder).await,
+            Fleet::Search { text, wanted, person, program, to, lines, json, folder } => {
+                let wanted = Wanted { person, program, to, text, ..wanted.wanted()? };
+                search(&wanted, lines, json, &folder).await
+            }
+            Fleet::Export { wanted, format, folder } => export(&wanted.wanted()?, format, &folder).await,
             Fleet::Desk { act, folder } => {
                 let folder = folder_or(folder.folder.as_ref(), "desk")?;
                 match act {
@@ -513,6 +621,48 @@ async fn check(json: bool, folder: &FleetFolder) -> Run {
         format!("{} things are wrong with what the database holds", report.findings.len()),
         "keep the database as it is, find out who could change it, and compare with the hosts' own records (bashgate audit verify)",
     ))
+}
+
+async fn search(wanted: &Wanted, lines: usize, json: bool, folder: &FleetFolder) -> Run {
+    let client = folder.open()?.connect().await?;
+    let mut shown = 0;
+    let mut out = std::io::stdout().lock();
+    search::each(&client, wanted, true, |found| {
+        let line = if json { named(&found) } else { format!("{}  {}", found.host, words_of_record(&found.text)) };
+        shown += 1;
+        // A reader that closes the pipe has seen enough.
+        writeln!(out, "{line}").is_ok() && shown < lines
+    })
+    .await?;
+    drop(out);
+    if shown == 0 {
+        say_aside!("there is no such record");
+    }
+    Ok(())
+}
+
+/// A record with its host's name.
+fn named(found: &Found) -> String {
+    json!({"host": found.host, "number": found.number, "record": if found.body.is_null() { json!(found.text) } else { found.body.clone() }})
+        .to_string()
+}
+
+async fn export(wanted: &Wanted, format: Format, folder: &FleetFolder) -> Run {
+    let client = folder.open()?.connect().await?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut written = Ok(());
+    search::each(&client, wanted, false, |found| {
+        let line = match format {
+            Format::Jsonl => named(&found),
+            Format::Ocsf => search::ocsf(&found).to_string(),
+        };
+        written = writeln!(out, "{line}");
+        written.is_ok()
+    })
+    .await?;
+    // A reader that closes the pipe has seen enough.
+    let _ = written.and_then(|()| out.flush());
+    Ok(())
 }
 
 async fn revoke(host: &str, folder: &FleetFolder) -> Run {

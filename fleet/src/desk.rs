@@ -9,12 +9,12 @@
 mod hosts;
 mod speaking;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bashgate::approval::{ApprovalId, Card};
+use bashgate::approval::{ApprovalId, Card, Word};
 use bashgate::chat::Board;
 use bashgate::chat::grammar::{self, Said};
 use bashgate::chat::link::Overheard;
@@ -29,12 +29,13 @@ use serde::Deserialize;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_postgres::Client;
 
-use super::asking::{TO_DESKS, TO_HOSTS};
+use super::asking::{MOST_TIME, TO_DESKS, TO_HOSTS};
+use super::database::DatabaseError;
 use super::membership::{Membership, MembershipError, Taken};
 use super::statement::{Question, Reply, Signed};
 use super::{MemberId, random_hex};
 use hosts::{Hosts, Known};
-use speaking::Speaking;
+use speaking::{Heard, Speaking};
 
 /// How often the database is looked at where no notification came.
 const LOOK: Duration = Duration::from_secs(1);
@@ -45,10 +46,13 @@ const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(20
 /// Most questions of one host that are shown, and how long all of them may be in bytes: one that floods hides none of another's.
 const MOST_OF_A_HOST: i64 = 300;
 const MOST_BYTES: i64 = 32 << 20;
+/// So many cards of one host are told within so long; more are there for who looks.
+const TOLD: usize = 30;
+const TOLD_IN: Duration = Duration::from_mins(10);
+/// Most letters of one host's reply where several reply.
+const MOST_OF_A_REPLY: usize = 600;
 /// Longest that a card is shown as open, whatever its host says, in milliseconds.
 const LONGEST_MS: u64 = 3_600_000;
-/// How long words stay in the database that nobody waits for any more.
-const TIDY: &str = "DELETE FROM said WHERE at < now() - interval '10 minutes' AND desk = $1 AND desk_number = $2";
 
 /// Why a desk does not work.
 #[derive(Debug, thiserror::Error)]
@@ -162,17 +166,20 @@ pub async fn run(
         board: Board::default(),
         hosts: Mutex::default(),
         shown: Mutex::default(),
+        unfit: Mutex::default(),
+        told: Mutex::default(),
         waiting: Mutex::default(),
         changed: Notify::new(),
     });
-    let mut speaking = Speaking::new(&desk.channels, desk.board.clone(), hears)
+    let speaking = Speaking::new(&desk.channels, desk.board.clone(), hears)
         .map_err(|why| DeskError::Config { path: folder.join("desk.toml"), why })?;
+    let speaking = Arc::new(speaking);
     let mut ready = Some(ready);
     let [first, most] = WAITS;
     let mut wait = first;
     loop {
         let begun = Instant::now();
-        let error = match desk.clone().serve(&mut speaking, &mut heard, &mut ready, stopped.as_mut()).await {
+        let error = match desk.clone().serve(&speaking, &mut heard, &mut ready, stopped.as_mut()).await {
             Ok(()) => return Ok(()),
             Err(error) => error,
         };
@@ -218,9 +225,31 @@ struct Desk {
     board: Board,
     hosts: Mutex<Hosts>,
     shown: Mutex<BTreeMap<ApprovalId, Shown>>,
+    /// Rows that are nothing to be shown, by their digests: they are not read again.
+    unfit: Mutex<BTreeSet<String>>,
+    /// When cards of each host were told of late.
+    told: Mutex<BTreeMap<MemberId, VecDeque<Instant>>>,
     waiting: Mutex<HashMap<i64, Waiting>>,
     /// Words wait for a reply that were not there before.
     changed: Notify,
+}
+
+/// Ends a task with the connection that it belongs to.
+struct Ends(tokio::task::JoinHandle<()>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn late() -> DeskError {
+    DeskError::Database(DatabaseError::Sql("it does not answer in time".to_owned()))
+}
+
+/// What a database that holds on to a connection does not answer in time has failed.
+async fn timely<T>(work: impl Future<Output = Result<T, DeskError>>) -> Result<T, DeskError> {
+    tokio::time::timeout(MOST_TIME, work).await.unwrap_or_else(|_| Err(late()))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -231,8 +260,8 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Desk {
     async fn serve(
         self: Arc<Self>,
-        speaking: &mut Speaking,
-        heard: &mut mpsc::UnboundedReceiver<Overheard>,
+        speaking: &Arc<Speaking>,
+        heard: &mut mpsc::UnboundedReceiver<Heard>,
         ready: &mut Option<impl FnOnce(&Membership)>,
         mut stopped: std::pin::Pin<&mut impl Future<Output = ()>>,
     ) -> Result<(), DeskError> {
@@ -247,19 +276,31 @@ impl Desk {
             }
         }
         client.batch_execute(&format!("LISTEN {TO_DESKS}")).await?;
+        // However much there is to be shown, time to speak is asked for beside it.
+        let keeper = self.membership.address.connect(&login).await?;
+        speaking.renew(&keeper).await?;
+        let speaks = speaking.clone();
+        let renews = Ends(tokio::spawn(async move {
+            while timely(async { Ok(speaks.renew(&keeper).await?) }).await.is_ok() {
+                tokio::time::sleep(LOOK).await;
+            }
+        }));
         let mut looked = None::<Instant>;
         loop {
-            if looked.is_none_or(|at| at.elapsed() >= LOOK) {
-                looked = Some(Instant::now());
-                let rows = hosts::rows(&client).await?;
-                locked(&self.hosts).take(&rows, &self.membership);
-                speaking.renew(&client).await?;
-                let MemberId { host, number, .. } = &self.membership.member;
-                client.execute(TIDY, &[&host.as_str(), number]).await?;
+            if renews.0.is_finished() {
+                return Err(late());
             }
-            self.show(&client).await?;
-            self.replies(&client).await?;
-            speaking.keep(&client).await?;
+            let is_time = looked.is_none_or(|at| at.elapsed() >= LOOK);
+            if is_time {
+                looked = Some(Instant::now());
+            }
+            tokio::select! {
+                () = stopped.as_mut() => {
+                    speaking.falls_silent();
+                    return Ok(());
+                }
+                done = timely(self.pass(&client, speaking, is_time)) => done?,
+            }
             if let Some(ready) = ready.take() {
                 ready(&self.membership);
             }
@@ -269,9 +310,12 @@ impl Desk {
                     speaking.leaves(&client).await;
                     return Ok(());
                 }
-                Some(overheard) = heard.recv() => {
-                    let (desk, client) = (self.clone(), client.clone());
-                    tokio::spawn(async move { desk.hear(&client, overheard).await });
+                Some((overheard, at_ms)) = heard.recv() => {
+                    // Whoever has said it was told by now that nothing came of it.
+                    if !overheard.reply.is_closed() {
+                        let (desk, client) = (self.clone(), client.clone());
+                        tokio::spawn(async move { desk.hear(&client, overheard, at_ms).await });
+                    }
                 }
                 () = notified.notified() => {}
                 () = self.changed.notified() => {}
@@ -281,17 +325,36 @@ impl Desk {
         }
     }
 
+    /// One look at everything.
+    async fn pass(&self, client: &Client, speaking: &Speaking, is_time: bool) -> Result<(), DeskError> {
+        if is_time {
+            let rows = hosts::rows(client).await?;
+            locked(&self.hosts).take(&rows, &self.membership);
+            client.execute("SELECT tidy()", &[]).await?;
+            // Of a host that is gone nobody says what became of its cards.
+            self.board.lapse(clock::now().boot_ms);
+        }
+        self.show(client).await?;
+        self.replies(client).await?;
+        Ok(speaking.keep(client).await?)
+    }
+
     /// Brings the board up to what hosts hold.
     async fn show(&self, client: &Client) -> Result<(), DeskError> {
+        let (names, numbers): (Vec<String>, Vec<i32>) =
+            locked(&self.hosts).all().into_iter().map(|member| (member.host.to_string(), member.number)).unzip();
         let rows = client
             .query(
-                "SELECT host, number, id, md5(text || signature) FROM (
-                     SELECT *, row_number() OVER one AS place, sum(length(text)) OVER one AS bytes FROM question
-                     WINDOW one AS (PARTITION BY host, number ORDER BY id)) AS q WHERE place <= $1 AND bytes <= $2",
-                &[&MOST_OF_A_HOST, &MOST_BYTES],
+                "SELECT known.host, known.number, q.id, md5(q.text || q.signature) FROM unnest($1::text[], $2::integer[]) AS known (host, number),
+                 LATERAL (SELECT *, sum(octet_length(text)) OVER (ORDER BY id) AS bytes FROM (
+                     SELECT id, text, signature FROM question
+                     WHERE host = known.host AND number = known.number ORDER BY id LIMIT $3) AS first) AS q WHERE q.bytes <= $4",
+                &[&names, &numbers, &MOST_OF_A_HOST, &MOST_BYTES],
             )
             .await?;
         let mut there = Vec::new();
+        let digests: BTreeSet<String> = rows.iter().map(|row| row.get(3)).collect();
+        locked(&self.unfit).retain(|digest| digests.contains(digest));
         for row in &rows {
             let (host, number, id, digest): (String, i32, String, String) =
                 (row.get(0), row.get(1), row.get(2), row.get(3));
@@ -303,7 +366,7 @@ impl Desk {
                 // Two hosts with one id: the first one has it.
                 Some(shown) => shown.member == known.member && shown.row != digest,
             };
-            if !is_new {
+            if !is_new || locked(&self.unfit).contains(&digest) {
                 continue;
             }
             let row = client
@@ -314,6 +377,7 @@ impl Desk {
                 .await?;
             let Some(question) = row.and_then(|row| Signed::of(&row, 0)?.read::<Question>(&known.key)) else {
                 tracing::warn!(host, %id, "a question that its host has not signed: it is not shown");
+                locked(&self.unfit).insert(digest);
                 continue;
             };
             if question.member == known.member && question.shown.id == id.as_str() {
@@ -335,7 +399,15 @@ impl Desk {
     /// Puts a question on the board as it stands.
     fn put(&self, known: &Known, id: &ApprovalId, row: String, question: &Question) {
         let shown = &question.shown;
+        let was = locked(&self.shown).get(id).map(|shown| (shown.digest.clone(), shown.workspace.clone()));
+        if let (Some(what), Some((digest, workspace))) = (&shown.over, was) {
+            // What it was is shown already.
+            let entry = Shown { member: known.member.clone(), row, digest, workspace };
+            locked(&self.shown).insert(id.clone(), entry);
+            return self.board.end(id, what);
+        }
         let Ok(card) = serde_json::from_str::<Card>(&shown.card) else {
+            locked(&self.unfit).insert(row);
             tracing::warn!(host = %known.member, %id, "a question that this desk cannot read: is the host of another version?");
             return;
         };
@@ -347,9 +419,23 @@ impl Desk {
         locked(&self.shown).insert(id.clone(), entry);
         match &shown.over {
             Some(what) => self.board.end(id, what),
-            None if shown.is_quiet => self.board.put_quietly(card),
+            None if shown.is_quiet || !self.may_tell(&known.member) => self.board.put_quietly(card),
             None => self.board.put(card),
         }
+    }
+
+    /// Whether one more card of a host is told by itself: one that asks and asks keeps nobody from hearing of another's.
+    fn may_tell(&self, member: &MemberId) -> bool {
+        let mut told = locked(&self.told);
+        let told = told.entry(member.clone()).or_default();
+        while told.front().is_some_and(|at| at.elapsed() > TOLD_IN) {
+            told.pop_front();
+        }
+        let may = told.len() < TOLD;
+        if may {
+            told.push_back(Instant::now());
+        }
+        may
     }
 
     /// Takes what hosts have replied.
@@ -384,8 +470,8 @@ impl Desk {
     }
 
     /// Takes what somebody has said in a channel, and tells them what came of it.
-    async fn hear(&self, client: &Client, overheard: Overheard) {
-        let told = self.told(client, &overheard).await;
+    async fn hear(&self, client: &Client, overheard: Overheard, at_ms: u64) {
+        let told = self.told(client, &overheard, at_ms).await;
         let _ = overheard.reply.send(told.map(|told| control::Reply {
             ok: told.ok,
             text: told.text,
@@ -393,7 +479,7 @@ impl Desk {
         }));
     }
 
-    async fn told(&self, client: &Client, overheard: &Overheard) -> Option<Answered> {
+    async fn told(&self, client: &Client, overheard: &Overheard, at_ms: u64) -> Option<Answered> {
         let refused = |text: String| Some(Answered { ok: false, text });
         let settings = self.channels.get(&overheard.channel)?;
         let said = grammar::read(&overheard.words);
@@ -403,7 +489,7 @@ impl Desk {
         let mut words = Words {
             member: serde_json::Value::Null,
             nonce: random_hex::<16>().ok()?,
-            at_ms: clock::now().unix_ms,
+            at_ms,
             account: format!("{}:{}", settings.kind.word(), overheard.user),
             name: overheard.name.clone(),
             words: overheard.words.clone(),
@@ -414,11 +500,17 @@ impl Desk {
         let is_about = |workspace: &WorkspaceName| {
             settings.is_about(workspace) && settings.who_answers(workspace).contains(&overheard.user)
         };
+        let mut is_asked_around = false;
         let to: Vec<MemberId> = match &said {
             Said::Help => return Some(Answered { ok: true, text: notice::HELP.to_owned() }),
             Said::Answer(id, ..) | Said::Show(id) | Said::Why(id) => {
                 let shown = locked(&self.shown);
                 match shown.get(id).filter(|shown| settings.is_about(&shown.workspace)) {
+                    // What was let through ahead is ended by its id: some host knows it.
+                    None if matches!(said, Said::Answer(_, Word::Deny { .. }, _)) && settings.workspaces.is_none() => {
+                        is_asked_around = true;
+                        locked(&self.hosts).all()
+                    }
                     None => return refused(format!("nothing is pending here under `{id}`")),
                     Some(shown) if !is_about(&shown.workspace) => {
                         let workspace = &shown.workspace;
@@ -479,8 +571,16 @@ impl Desk {
                 return told;
             }
             let Some(told) = told else { continue };
+            if is_asked_around && told.ok {
+                return Some(told);
+            }
             all_ok &= told.ok;
-            lines.push(format!("{member}: {}", told.text));
+            // No host's reply looks like another's.
+            let text: String = told.text.chars().take(MOST_OF_A_REPLY).collect();
+            lines.push(format!("{member}: {}", text.replace('\n', "\n    ")));
+        }
+        if is_asked_around {
+            return refused("nothing is held, or let through ahead, under this id at any host".to_owned());
         }
         (!lines.is_empty()).then(|| Answered { ok: all_ok, text: lines.join("\n") })
     }
@@ -502,7 +602,8 @@ impl Desk {
             .await?;
         let (reply, waits) = oneshot::channel();
         locked(&self.waiting).insert(row.get(0), Waiting { text, member, reply });
-        client.batch_execute(&format!("NOTIFY {TO_HOSTS}")).await?;
+        // One that gets lost is made up for: hosts look by themselves.
+        let _ = client.batch_execute(&format!("NOTIFY {TO_HOSTS}")).await;
         self.changed.notify_one();
         Ok(waits)
     }

@@ -21,6 +21,7 @@ pub mod desk;
 pub mod folder;
 pub mod membership;
 pub mod schema;
+pub mod search;
 pub mod shipping;
 pub mod statement;
 pub mod token;

@@ -1,7 +1,8 @@
 //! The database's tables and who may do what in them.
 //!
 //! Each host has a role of its own, by whose name the rows that it may see and add are known: nothing that it says names another one. It
-//! can change nothing that it has added but its head, and delete nothing.
+//! can change nothing that it has added but its head, and delete nothing but what it holds no more. No role may lock a table: who may
+//! update or delete in a whole one could.
 
 use tokio_postgres::Client;
 
@@ -102,7 +103,7 @@ fn script(prefix: &str) -> String {
         );
         ALTER TABLE bashgate.head ENABLE ROW LEVEL SECURITY;
         CREATE POLICY own ON bashgate.head TO \"{group}\" USING ({own}) WITH CHECK ({own});
-        GRANT SELECT, INSERT, UPDATE ON bashgate.head TO \"{group}\";
+        GRANT SELECT, INSERT, UPDATE (head, head_signature) ON bashgate.head TO \"{group}\";
 
         -- Records, exactly as each host has them. Kind, workspace and request are what the body says, to be looked up by.
         CREATE TABLE bashgate.record (
@@ -134,7 +135,14 @@ fn script(prefix: &str) -> String {
         ALTER TABLE bashgate.question ENABLE ROW LEVEL SECURITY;
         CREATE POLICY own ON bashgate.question TO \"{group}\" USING ({own}) WITH CHECK ({own});
         CREATE POLICY seen ON bashgate.question FOR SELECT TO \"{desks}\" USING (true);
-        GRANT SELECT, INSERT, UPDATE, DELETE ON bashgate.question TO \"{group}\";
+        GRANT SELECT, INSERT, UPDATE (text, signature) ON bashgate.question TO \"{group}\";
+        -- Who may delete from a table may lock it, for everybody.
+        CREATE FUNCTION bashgate.forget(named text[], the_others boolean) RETURNS void LANGUAGE sql SECURITY DEFINER
+            SET search_path = bashgate, pg_temp
+            AS $f$ DELETE FROM bashgate.question WHERE '{prefix}' || host || '_' || number = session_user
+                AND (id = ANY (named)) <> the_others $f$;
+        REVOKE ALL ON FUNCTION bashgate.forget FROM PUBLIC;
+        GRANT EXECUTE ON FUNCTION bashgate.forget TO \"{group}\";
         GRANT SELECT ON bashgate.question TO \"{desks}\";
 
         -- What was said at each desk to each host, as the desk has signed it, and what the host has signed for a reply.
@@ -157,8 +165,13 @@ fn script(prefix: &str) -> String {
         GRANT SELECT, UPDATE (reply, reply_signature) ON bashgate.said TO \"{group}\";
         CREATE POLICY desk_own ON bashgate.said FOR SELECT TO \"{desks}\" USING ({own_desk});
         CREATE POLICY desk_says ON bashgate.said FOR INSERT TO \"{desks}\" WITH CHECK ({own_desk} AND reply IS NULL);
-        CREATE POLICY desk_tidies ON bashgate.said FOR DELETE TO \"{desks}\" USING ({own_desk});
-        GRANT SELECT, INSERT (host, number, desk, desk_number, text, signature), DELETE ON bashgate.said TO \"{desks}\";
+        GRANT SELECT, INSERT (host, number, desk, desk_number, text, signature) ON bashgate.said TO \"{desks}\";
+        -- What somebody holds on to waits for the next time.
+        CREATE FUNCTION bashgate.tidy() RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = bashgate, pg_temp
+            AS $f$ DELETE FROM bashgate.said WHERE n IN (
+                SELECT n FROM bashgate.said WHERE at < now() - interval '10 minutes' FOR UPDATE SKIP LOCKED) $f$;
+        REVOKE ALL ON FUNCTION bashgate.tidy FROM PUBLIC;
+        GRANT EXECUTE ON FUNCTION bashgate.tidy TO \"{desks}\";
 
         -- The desks' channels: which desk speaks in each, until when by this server's clock, and what it has shown there.
         CREATE TABLE bashgate.channel (
@@ -167,7 +180,7 @@ fn script(prefix: &str) -> String {
             until timestamptz NOT NULL DEFAULT '-infinity',
             memory text NOT NULL DEFAULT ''
         );
-        GRANT SELECT, INSERT, UPDATE ON bashgate.channel TO \"{desks}\";
+        GRANT SELECT, INSERT, UPDATE (holder, until, memory) ON bashgate.channel TO \"{desks}\";
 
         CREATE TABLE bashgate.record_other PARTITION OF bashgate.record DEFAULT;
         DO $do$

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bashgate_tests::{Dice, Output, Site, bin, pause, rounds, until};
@@ -108,6 +109,8 @@ impl World {
         for desk in &mut desks {
             desk.starts();
         }
+        // A host that has only just started hears no desk.
+        pause(Duration::from_secs(6));
         Self { desks, hosts, service, fleet }
     }
 
@@ -126,6 +129,21 @@ impl World {
 
     fn approves(&self, id: &str) {
         self.service.says(Who::Approver, &format!("approve {id}"));
+    }
+
+    /// Says it until it counts: who hears nothing of it says it again.
+    fn says_until_it_counts(&self, words: &str, running: &JoinHandle<Output>) {
+        until("the answer to count", || {
+            let before = Instant::now();
+            self.service.says(Who::Approver, words);
+            while before.elapsed() < Duration::from_secs(3) {
+                if running.is_finished() {
+                    return Some(());
+                }
+                pause(Duration::from_millis(20));
+            }
+            None
+        });
     }
 
     /// Nothing is lost, doubled or let through that is not in both records.
@@ -192,8 +210,8 @@ fn who_answers_at_a_desk_answers_for_each_host() {
     // Who may not answer is heard by nobody; who may is told how both hosts stand.
     world.service.says(Who::Stranger, &format!("approve {id}"));
     world.service.says(Who::Approver, "pending");
-    let pending = world.hears(&denied);
-    assert!(pending.text.contains(&id) || world.cards().iter().any(|shown| shown.text.contains("web-2.default")));
+    let pending = world.hears(" s  curl -s https://");
+    assert!(pending.text.contains(&id) && pending.text.contains(&denied), "{}", pending.text);
     world.service.says(Who::Approver, "status");
     world.hears("web-2: ");
     assert_eq!((one.pending().len(), two.pending().len()), (1, 1));
@@ -210,8 +228,16 @@ fn who_answers_at_a_desk_answers_for_each_host() {
     assert!(by.contains("telegram:4201 (") && by.contains(" at "), "{by}");
     decision(&world, 1);
     // A workspace's words go to its host.
+    let before = world.cards().len();
     world.service.says(Who::Approver, "taint web-2.default");
-    world.hears("secret");
+    until("the taint", || world.cards().into_iter().skip(before).find(|shown| shown.text.contains("secret")));
+    // What was let through ahead is ended by an id that no desk shows.
+    let ahead = two.cli(["workspace", "break-glass", "default", "--minutes", "5", "--why", "a test"]).expect(0).stdout;
+    let ahead: String = ahead.split("deny ").nth(1).unwrap().chars().take(8).collect();
+    world.service.says(Who::Approver, &format!("deny {ahead}"));
+    world.hears(&format!("counts no more: {ahead}"));
+    world.service.says(Who::Approver, "deny 00000000");
+    world.hears("under this id at any host");
     world.service.says(Who::Approver, "deny all");
     world.hears("nothing is held");
     world.ends();
@@ -240,7 +266,7 @@ fn a_desk_that_dies_leaves_everything_to_the_next_one() {
             left = 1;
         }
     }
-    world.approves(&id);
+    world.says_until_it_counts(&format!("approve {id}"), &running);
     running.join().unwrap().expect(0);
     until("the card to be over", || world.cards().iter().all(|shown| shown.buttons.is_empty()).then_some(()));
     assert_eq!(world.cards().iter().filter(|shown| shown.text.contains(&format!("| {ASKED}"))).count(), 1);
@@ -296,9 +322,13 @@ fn what_somebody_writes_into_the_database_answers_nothing() {
         (sql(&world, "SELECT count(*) FROM said WHERE reply IS NULL AND length(text) < 20000").trim() == "0")
             .then_some(())
     });
-    // As if nothing had been heard of it.
-    sql(&world, "UPDATE said SET reply = NULL, reply_signature = NULL; NOTIFY bashgate_hosts");
-    pause(Duration::from_secs(2));
+    // As if nothing had been heard of it: all of it is handed to hosts again, and refused once more.
+    sql(&world, "UPDATE said SET reply = NULL, reply_signature = NULL WHERE length(text) < 20000");
+    sql(&world, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename LIKE '%web%'");
+    until("all of it to be refused again", || {
+        (sql(&world, "SELECT count(*) FROM said WHERE reply IS NULL AND length(text) < 20000").trim() == "0")
+            .then_some(())
+    });
     assert_eq!((world.hosts[0].site.pending().len(), world.hosts[1].site.pending().len()), (1, 1));
     assert!(
         world.hosts[0].host.as_ref().unwrap().said.lock().unwrap().contains("none of this host's desks has signed")
@@ -344,8 +374,8 @@ fn a_database_that_is_away_delays_nobody_but_the_desks() {
     let asked = world.hosts[1].site.held("curl -s https://z.example");
     world.card(&asked);
     // What was said while nobody could bring it may be lost, and is said again.
-    world.approves(&id);
-    world.approves(&asked);
+    world.says_until_it_counts(&format!("approve {id}"), &running);
+    world.says_until_it_counts(&format!("approve {asked}"), &third);
     running.join().unwrap().expect(0);
     third.join().unwrap().expect(0);
     world.ends();
@@ -371,9 +401,13 @@ fn no_desk_speaks_for_both_of_two_people() {
     world.service.says(Who::Approver, &format!("approve {id} {}", ann[0]));
     world.hears("another person must approve it, too");
     // The first one's codes are not the second one's.
-    world.service.says(Who::Stranger, &format!("approve {id}"));
     let asked = |shown: &&Shown| shown.text.contains("this takes code 1 of your sheet");
-    until("the second to be asked", || (world.cards().iter().filter(asked).count() == 2).then_some(()));
+    until("the second to be asked", || {
+        // The card says by now who was the first: before that is shown, it is not the one that counts.
+        world.service.says(Who::Stranger, &format!("approve {id}"));
+        pause(Duration::from_secs(1));
+        (world.cards().iter().filter(asked).count() >= 2).then_some(())
+    });
     world.service.says(Who::Stranger, &format!("approve {id} {}", ann[1]));
     world.hears("that is not code 1 of your sheet");
     assert_eq!(site.pending().len(), 1);
@@ -395,6 +429,31 @@ fn a_host_that_floods_hides_nothing_of_another_one() {
     world.card(&id);
     world.approves(&id);
     running.join().unwrap().expect(0);
+    // And signed ones: so many are told, and the others are there for who looks.
+    let asked: Vec<_> =
+        (0..40).map(|n| world.hosts[1].site.check_later(&format!("curl -s https://y.example/{n}"))).collect();
+    until("all of them", || (world.hosts[1].site.pending().len() == 40).then_some(()));
+    let running = world.hosts[0].site.check_later(ASKED);
+    let id = world.hosts[0].site.held(ASKED);
+    world.card(&id);
+    let told = world.cards().iter().filter(|shown| shown.text.contains("| curl -s https://y.example/")).count();
+    assert!(told <= 30, "{told}");
+    world.approves(&id);
+    running.join().unwrap().expect(0);
+    world.service.says(Who::Approver, "deny all in web-2.default");
+    for one in asked {
+        one.join().unwrap().expect(2);
+    }
+    // No host locks what others use.
+    let token = world.fleet.token("web-3");
+    let token: Value = serde_json::from_str(&std::fs::read_to_string(token).unwrap()).unwrap();
+    let role = world.fleet.postgres.sql("SELECT rolname FROM pg_roles WHERE rolname LIKE '%web-3%'").expect(0).stdout;
+    for table in ["question", "said", "head", "host", "record", "channel", "fleet"] {
+        let locks = format!("BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE; COMMIT");
+        let locked = world.fleet.postgres.sql_as(role.trim(), token["password"].as_str().unwrap(), "fleet", &locks);
+        assert!(locked.code != Some(0) && locked.stderr.contains("permission denied"), "{table}: {locked:?}");
+    }
+    world.fleet.cli(&["revoke", "web-3"]).expect(0);
     // Its own host takes away what it does not hold, when it starts.
     world.hosts[1].stops();
     world.hosts[1].starts();
@@ -438,18 +497,7 @@ fn whoever_dies_nothing_is_lost_or_doubled() {
                 world.fleet.postgres.start();
             }
         }
-        // Who hears nothing of it says it again.
-        until("the answer to count", || {
-            let before = Instant::now();
-            world.service.says(Who::Approver, &words);
-            while before.elapsed() < Duration::from_secs(3) {
-                if running.is_finished() {
-                    return Some(());
-                }
-                pause(Duration::from_millis(20));
-            }
-            None
-        });
+        world.says_until_it_counts(&words, &running);
         running.join().unwrap().expect(if approves { 0 } else { 2 });
         allowed[at] += usize::from(approves);
     }

@@ -197,6 +197,8 @@ fn redirections_and_here_documents() {
             ("cd a && cd .. && touch y", Host, "above a folder that may have been moved"),
             ("pushd a && rm -f c/../../y", Host, ""),
             ("cd a && cat ../y", Host, "only known when it runs"),
+            ("cd a/b && cp ../../x loot", Host, "only known when it runs"),
+            ("cd a/b && diff -r ../../x y", Host, "only known when it runs"),
             // Whoever has time to exchange what was looked at.
             ("echo x > out; sleep 5", Local, LOCAL),
             ("sleep 5 && echo done", Local, LOCAL),

@@ -592,6 +592,8 @@ fn a_programs_own_credentials_are_there_for_its_run_alone() {
         (format!("{asks}; echo done"), true),
         (format!("{asks}; cat x"), false),
         (format!("{asks}; git status -s"), false),
+        (format!("{asks}; git log --oneline -1"), true),
+        (format!("{asks}; cat cl*"), false),
     ] {
         let said = agent(&outside.outward(&text));
         assert_eq!(said.contains("its key"), has_key, "{text}: {said}");

@@ -591,3 +591,49 @@ fn the_server_is_known_by_its_certificate() {
     let refused = Output::of(&mut command, b"").expect(1);
     assert!(refused.stderr.contains("TLS"), "{refused:?}");
 }
+
+/// Whoever looks for a record finds it by what it says, on whatever host it is, and can hand it on.
+#[test]
+fn records_are_found_and_handed_on() {
+    let fleet = Fleet::new();
+    let (one, two) = (fleet.member("one"), fleet.member("two"));
+    one.works(3);
+    two.site.raise_both("default");
+    let running = two.site.check_later("curl -s https://x.example/a");
+    let id = two.site.held("curl -s https://x.example/a");
+    two.site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+    one.arrives();
+    two.arrives();
+    let lines = |words: &[&str]| -> Vec<String> {
+        let output = fleet.cli(&[&["search"], words].concat()).expect(0);
+        output.stdout.lines().map(str::to_owned).collect()
+    };
+    let steps = lines(&["step-", "--kind", "decision"]);
+    assert!(steps.len() == 3 && steps[0].starts_with("one") && steps[0].contains("step-2"), "{steps:?}");
+    assert_eq!(lines(&["step-", "--host", "two"]).len(), 0);
+    assert_eq!(lines(&["--program", "make", "--lines", "2"]).len(), 2);
+    for found in
+        [lines(&["--to", "x.example"]), lines(&["--program", "curl", "--workspace", "default", "--since", "1h"])]
+    {
+        assert!(found.len() == 1 && found[0].starts_with("two") && found[0].contains("deny"), "{found:?}");
+    }
+    let by = serde_json::from_str::<Value>(&lines(&["--to", "x.example", "--json"])[0]).unwrap();
+    let person = by["record"]["detail"]["by"].as_str().unwrap().trim_start_matches("human:").to_owned();
+    assert!(lines(&["--person", &person]).iter().all(|line| line.starts_with("two")));
+    assert_eq!(lines(&["--until", "1d"]).len(), 0);
+    assert!(fleet.cli(&["search", "--since", "yesterday"]).expect(64).stderr.contains("is no time"));
+    // Handed on whole and in order, also where somebody has written nonsense among it.
+    let all = fleet.cli(&["export"]).expect(0).stdout;
+    let count = fleet.postgres.sql("SELECT count(*) FROM record").expect(0).stdout;
+    assert_eq!(all.lines().count().to_string(), count.trim());
+    fleet.postgres.sql("UPDATE record SET body = 'nonsense' WHERE host = 'one' AND seq = 1").expect(0);
+    let events = fleet.cli(&["export", "--format", "ocsf"]).expect(0).stdout;
+    let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events.len().to_string(), count.trim());
+    assert!(events.iter().any(|event| event["unmapped"] == "nonsense"));
+    let denied = events.iter().find(|event| event["process"]["cmd_line"] == "curl -s https://x.example/a").unwrap();
+    assert_eq!((denied["action_id"].as_u64(), denied["device"]["hostname"].as_str()), (Some(2), Some("two")));
+    let times: Vec<u64> = events.iter().filter_map(|event| event["time"].as_u64()).filter(|at| *at > 0).collect();
+    assert!(times.is_sorted(), "{times:?}");
+}

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use bashgate::chat::Board;
 use bashgate::chat::link::{self, Hears, Overheard, Running};
 use bashgate::chat::settings::Settings;
+use bashgate::clock;
 use tokio::sync::{Notify, mpsc};
 use tokio_postgres::Client;
 
@@ -57,25 +58,28 @@ pub(super) struct Speaking {
     holder: String,
     speeches: Speeches,
     remembers: Arc<Notify>,
-    renewed: Option<Instant>,
+    renewed: Mutex<Option<Instant>>,
 }
+
+/// What somebody said, and when it was heard, in milliseconds since 1970.
+pub(super) type Heard = (Overheard, u64);
 
 impl Speaking {
     pub(super) fn new(
         channels: &BTreeMap<String, Settings>,
         board: Board,
-        heard: mpsc::UnboundedSender<Overheard>,
+        heard: mpsc::UnboundedSender<Heard>,
     ) -> Result<Self, String> {
         let speeches = Speeches::default();
         tokio::spawn(watch(Arc::downgrade(&speeches)));
         Ok(Self {
             channels: channels.clone(),
             board,
-            hears: Arc::new(move |overheard| heard.send(overheard).is_ok()),
+            hears: Arc::new(move |overheard| heard.send((overheard, clock::now().unix_ms)).is_ok()),
             holder: random_hex::<16>().map_err(|error| error.to_string())?,
             speeches,
             remembers: Arc::default(),
-            renewed: None,
+            renewed: Mutex::default(),
         })
     }
 
@@ -85,17 +89,17 @@ impl Speaking {
     }
 
     /// Says nothing any more.
-    pub(super) fn falls_silent(&mut self) {
+    pub(super) fn falls_silent(&self) {
         locked(&self.speeches).clear();
-        self.renewed = None;
+        *locked(&self.renewed) = None;
     }
 
     /// Asks for more time in each channel, and begins to speak where no other desk does.
-    pub(super) async fn renew(&mut self, client: &Client) -> Result<(), DatabaseError> {
-        if self.renewed.is_some_and(|at| at.elapsed() < RENEW) {
+    pub(super) async fn renew(&self, client: &Client) -> Result<(), DatabaseError> {
+        if locked(&self.renewed).is_some_and(|at| at.elapsed() < RENEW) {
             return Ok(());
         }
-        self.renewed = Some(Instant::now());
+        *locked(&self.renewed) = Some(Instant::now());
         for (name, settings) in &self.channels {
             client.execute("INSERT INTO channel (name) VALUES ($1) ON CONFLICT DO NOTHING", &[name]).await?;
             let asked = Instant::now();
@@ -103,7 +107,7 @@ impl Speaking {
             let row = client
                 .query_opt(
                     "UPDATE channel SET holder = $2, until = now() + make_interval(secs => $3) WHERE name = (
-                         SELECT name FROM channel WHERE name = $1 AND (holder = $2 OR until < now())
+                         SELECT name FROM channel WHERE name = $1 AND (holder = $2 OR until < now() OR until > now() + interval '1 minute')
                          FOR UPDATE SKIP LOCKED)
                      RETURNING memory",
                     &[name, &self.holder, &f64::from(SPEAKS_S)],
@@ -138,7 +142,7 @@ impl Speaking {
     }
 
     /// Puts what channels remember into the database.
-    pub(super) async fn keep(&mut self, client: &Client) -> Result<(), DatabaseError> {
+    pub(super) async fn keep(&self, client: &Client) -> Result<(), DatabaseError> {
         let all: Vec<_> =
             locked(&self.speeches).iter().map(|(name, speech)| (name.clone(), speech.memory.clone())).collect();
         for (name, memory) in &all {
@@ -163,7 +167,7 @@ impl Speaking {
     }
 
     /// Lets another desk begin at once.
-    pub(super) async fn leaves(&mut self, client: &Client) {
+    pub(super) async fn leaves(&self, client: &Client) {
         locked(&self.speeches).clear();
         let _ = client.execute("UPDATE channel SET until = '-infinity' WHERE holder = $1", &[&self.holder]).await;
     }

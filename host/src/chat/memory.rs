@@ -66,9 +66,11 @@ impl Memory {
         Self { place: Place::File(file), kept: Mutex::new(kept) }
     }
 
-    /// As it was kept elsewhere: nothing where that cannot be read.
+    /// As it was kept elsewhere: nothing where that cannot be read. It is heard from now on, whatever stands there: who could set it back
+    /// would have old words heard again.
     pub(super) fn kept(was: &str, keeps: Keeps) -> Self {
-        Self { place: Place::Elsewhere(keeps), kept: Mutex::new(serde_json::from_str(was).unwrap_or_default()) }
+        let kept: Kept = serde_json::from_str(was).unwrap_or_default();
+        Self { place: Place::Elsewhere(keeps), kept: Mutex::new(Kept { position: None, ..kept }) }
     }
 
     /// From where to listen.

@@ -150,7 +150,8 @@ pub(super) fn egress(config: &Config, lines: usize, workspace: Option<&str>, (js
     Ok(())
 }
 
-fn words(body: &str) -> String {
+/// A record on one line, for people.
+pub fn words(body: &str) -> String {
     let body: Value = serde_json::from_str(body).unwrap_or(Value::Null);
     let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).unwrap_or("").to_owned();
     let number = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);

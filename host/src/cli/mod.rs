@@ -16,6 +16,7 @@ mod people;
 mod replay;
 mod rule;
 mod serve;
+pub use audit::words as words_of_record;
 pub use serve::log;
 mod suggest;
 mod top;

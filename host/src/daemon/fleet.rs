@@ -9,15 +9,17 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Event;
 use super::core::Core;
-use crate::approval::ApprovalId;
+use crate::approval::{ApprovalId, Word};
 use crate::chat::grammar::{self, Said};
 use crate::chat::link::Overheard;
 use crate::clock;
-use crate::fleet::wire::{Answered, FRESH_MS, MOST_CARD, Shown, ToFleet, Words};
+use crate::fleet::wire::{AHEAD_MS, Answered, FRESH_MS, MOST_CARD, Shown, ToFleet, Words};
 use crate::fleet::{self, Shipper, Standing};
 
 /// How often it is looked whether the host has joined a fleet, or left it.
 const LOOK: Duration = Duration::from_secs(1);
+/// Length of the number that words have for themselves, in hexadecimal digits.
+const NONCE: usize = 32;
 /// How often is said that there are words which nobody had signed who may.
 const SAID_AGAIN: Duration = Duration::from_mins(1);
 /// Most words that are remembered so that none counts twice: as many as one workspace's people never say in the time that a word counts.
@@ -34,6 +36,8 @@ pub(super) struct Membership {
     shown: BTreeMap<ApprovalId, AtDesks>,
     /// Words that were heard, until they are too old to count.
     heard: HashMap<String, u64>,
+    /// When this host has started, by the wall clock of the first look.
+    started_ms: Option<u64>,
     /// When words were last seen that nobody had signed who may.
     forged: Option<Instant>,
 }
@@ -111,19 +115,26 @@ impl Core {
                 continue;
             }
             let text = serde_json::to_string(&*shown.card).unwrap_or_default();
-            if text.len() > MOST_CARD {
+            // One that has grown too long is over for desks: what they have shown is not all of it any more.
+            let is_too_long = text.len() > MOST_CARD;
+            if is_too_long {
                 tracing::warn!(%id, "too long a card for desks: it is answered at this host");
-                continue;
+                if before.is_none() {
+                    continue;
+                }
             }
             let left = shown.card.expires_boot_ms.saturating_sub(now.boot_ms);
             let card = Shown {
                 id: id.to_string(),
-                card: text,
-                over: shown.over.clone(),
+                card: if is_too_long { String::new() } else { text },
+                over: shown
+                    .over
+                    .clone()
+                    .or_else(|| is_too_long.then(|| "Too long for a desk: answer it at its host".to_owned())),
                 is_quiet: shown.is_quiet,
                 until_ms: now.unix_ms + left,
             };
-            if shown.over.is_some() {
+            if card.over.is_some() {
                 self.fleet.shown.remove(id);
             } else {
                 let at = AtDesks { version: shown.version, is_quiet: shown.is_quiet, digest: card.digest() };
@@ -136,6 +147,8 @@ impl Core {
     /// Takes what was said at a desk. What no desk of the configuration has signed, or was signed for another host, too long ago, or
     /// before, is nobody's word.
     pub(super) fn said_at_desk(&mut self, number: i64, text: &str, signature: &str) {
+        // What has changed by now is not what was shown.
+        self.show_desks();
         let Some(shipper) = &self.fleet.shipper else { return };
         let replies = shipper.replies();
         let refused = |why: &str| {
@@ -159,27 +172,30 @@ impl Core {
         if Some(&words.member) != self.member().as_ref() {
             return refused("these words are for another host");
         }
-        let now = clock::now();
-        if words.at_ms.abs_diff(now.unix_ms) > FRESH_MS {
+        let (started, now) = self.desk_clock();
+        if words.at_ms + FRESH_MS < now || words.at_ms > now + AHEAD_MS {
             return refused(
                 "these words were too long on their way, or the desk's clock and the host's differ; say it again",
             );
         }
-        self.fleet.heard.retain(|_, at_ms| at_ms.abs_diff(now.unix_ms) <= FRESH_MS);
+        self.fleet.heard.retain(|_, at_ms| *at_ms + FRESH_MS >= now);
+        if words.nonce.len() != NONCE {
+            return refused("these words have no number of their own");
+        }
         if self.fleet.heard.len() >= MOST_HEARD {
             return refused("too much is said at once; say it again a little later");
         }
         // Another run of this host may have heard it.
-        if words.at_ms <= self.fleet_since_ms() || self.fleet.heard.insert(words.nonce.clone(), words.at_ms).is_some() {
+        if words.at_ms <= started + AHEAD_MS || self.fleet.heard.insert(words.nonce.clone(), words.at_ms).is_some() {
             return refused("these words were heard before, or this host has only just started; say it again");
         }
         // What the desk has shown is what the answer is about.
-        let about = match grammar::read(&words.words) {
-            Said::Answer(id, ..) => Some(id),
-            _ => None,
+        let is_current = match grammar::read(&words.words) {
+            Said::Answer(id, Word::Approve(_), _) => {
+                self.fleet.shown.get(&id).is_some_and(|at| words.digest.as_ref() == Some(&at.digest))
+            }
+            _ => true,
         };
-        let is_current =
-            about.and_then(|id| self.fleet.shown.get(&id)).is_none_or(|at| words.digest.as_ref() == Some(&at.digest));
         let on = if is_current { words.on } else { Some(false) };
         let (reply, answer) = oneshot::channel();
         let Words { account: user, name, words, sees_all, .. } = words;
@@ -196,9 +212,11 @@ impl Core {
         serde_json::from_str::<Value>(&text).ok()?.get("member").cloned()
     }
 
-    /// From when on words count, by the wall clock: from when this host has started.
-    fn fleet_since_ms(&self) -> u64 {
+    /// When this host has started, and what the time is since then, in milliseconds since 1970: whoever sets the wall clock meanwhile changes
+    /// nothing.
+    fn desk_clock(&mut self) -> (u64, u64) {
         let run = u64::try_from(self.times.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        clock::now().unix_ms.saturating_sub(run)
+        let started = *self.fleet.started_ms.get_or_insert_with(|| clock::now().unix_ms.saturating_sub(run));
+        (started, started.saturating_add(run))
     }
 }

@@ -196,9 +196,13 @@ impl Core {
                 {
                     Reply::refused(format!("`{id}` is over: it was answered, withdrawn or has lapsed")).into()
                 }
-                // One of another workspace is a guess, too.
+                // One of another workspace is a guess, too. A desk asks all hosts about a denial.
                 _ => {
-                    self.has_guessed(key, &person);
+                    let is_asked_around =
+                        settings.desk.is_some() && matches!(said, Said::Answer(_, Word::Deny { .. }, _));
+                    if !is_asked_around {
+                        self.has_guessed(key, &person);
+                    }
                     Reply::refused(format!("nothing is pending here under `{id}`")).into()
                 }
             },

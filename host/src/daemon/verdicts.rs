@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use bashgate_shared::classify::Condition;
 use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::reaches::Reaches;
-use bashgate_shared::programs::{looks_at_files, opens_no_file, opens_nothing, row};
+use bashgate_shared::programs::{opens_no_file, opens_nothing, row};
 use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, EgressEnd, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
@@ -308,8 +309,9 @@ impl Core {
         // for what comes in, and on the way up from a folder that somebody moves meanwhile.
         let is_asked = verdict.standing != Standing::Egress;
         let opens = !found.effects.reads.is_empty() || found.effects.reads_unknown;
-        let is_fine = |name: &String| opens_no_file(name) && (is_asked || !looks_at_files(name));
-        let opens_none = !opens && found.effects.git.iter().all(is_fine);
+        let opens_by_git = !found.effects.git.iter().all(|name| opens_no_file(name));
+        let opens_more = !is_asked && found.conditions.iter().any(Condition::opens_files);
+        let opens_none = !opens && !opens_by_git && !opens_more;
         let is_of_theirs = |name: &String| signs_in(&name) || opens_nothing(name);
         let others_open_none = opens_none && found.effects.programs.iter().all(is_of_theirs);
         let brings = found.reaches.as_ref().is_some_and(Reaches::brings_files);

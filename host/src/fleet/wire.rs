@@ -14,6 +14,9 @@ use super::Standing;
 const KIND: &str = "fleet desk words";
 /// How far a word's time may be from the host's own clock, in milliseconds: what is held back for longer is void.
 pub const FRESH_MS: u64 = 120_000;
+/// How far it may be ahead, in milliseconds. For so long a host that has started hears no desk: what an earlier run has heard is none of
+/// its own.
+pub const AHEAD_MS: u64 = 5_000;
 /// Longest text of a word, in bytes.
 pub const MOST: usize = 16 << 10;
 /// Longest card that desks are shown, in bytes. A longer one is answered at the host.

@@ -264,6 +264,7 @@ mod tests {
             "gh api --paginate repos/o/r/issues | head -n [0-9]*",
             "gh api --paginate repos/o/r/issues | sleep [0-9]",
             "gh api --paginate repos/o/r/issues | cat k/*",
+            "n=$(head -c 3 f); gh api --paginate repos/o/r/issues | sleep $n",
             // What would print a document may not start.
             "curl \"https://github.com/$(cat <<'X'\npage\nX\n)\"; echo >\"$(cat <<'X'\nd\nX\n)/abs\"",
             "cd \"$(cat <<'X'\nd\nX\n)\" && git fetch git@github.com:o/r",

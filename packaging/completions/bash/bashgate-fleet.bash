@@ -22,6 +22,9 @@ _bashgate__fleet() {
             bashgate__fleet,enrol)
                 cmd="bashgate__fleet__subcmd__enrol"
                 ;;
+            bashgate__fleet,export)
+                cmd="bashgate__fleet__subcmd__export"
+                ;;
             bashgate__fleet,help)
                 cmd="bashgate__fleet__subcmd__help"
                 ;;
@@ -39,6 +42,9 @@ _bashgate__fleet() {
                 ;;
             bashgate__fleet,revoke)
                 cmd="bashgate__fleet__subcmd__revoke"
+                ;;
+            bashgate__fleet,search)
+                cmd="bashgate__fleet__subcmd__search"
                 ;;
             bashgate__fleet,ship)
                 cmd="bashgate__fleet__subcmd__ship"
@@ -70,6 +76,9 @@ _bashgate__fleet() {
             bashgate__fleet__subcmd__help,enrol)
                 cmd="bashgate__fleet__subcmd__help__subcmd__enrol"
                 ;;
+            bashgate__fleet__subcmd__help,export)
+                cmd="bashgate__fleet__subcmd__help__subcmd__export"
+                ;;
             bashgate__fleet__subcmd__help,help)
                 cmd="bashgate__fleet__subcmd__help__subcmd__help"
                 ;;
@@ -87,6 +96,9 @@ _bashgate__fleet() {
                 ;;
             bashgate__fleet__subcmd__help,revoke)
                 cmd="bashgate__fleet__subcmd__help__subcmd__revoke"
+                ;;
+            bashgate__fleet__subcmd__help,search)
+                cmd="bashgate__fleet__subcmd__help__subcmd__search"
                 ;;
             bashgate__fleet__subcmd__help,ship)
                 cmd="bashgate__fleet__subcmd__help__subcmd__ship"
@@ -107,7 +119,7 @@ _bashgate__fleet() {
 
     case "${cmd}" in
         bashgate__fleet)
-            opts="-h -V --help --version init enrol join leave list verify desk ship revoke help"
+            opts="-h -V --help --version init enrol join leave list verify search export desk ship revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -252,8 +264,50 @@ _bashgate__fleet() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__fleet__subcmd__export)
+            opts="-h --host --workspace --kind --since --until --format --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workspace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "jsonl ocsf" -- "${cur}"))
+                    return 0
+                    ;;
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__fleet__subcmd__help)
-            opts="init enrol join leave list verify desk ship revoke help"
+            opts="init enrol join leave list verify search export desk ship revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -309,6 +363,20 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help__subcmd__enrol)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__export)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -393,6 +461,20 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help__subcmd__revoke)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__search)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -517,6 +599,60 @@ _bashgate__fleet() {
                 return 0
             fi
             case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__search)
+            opts="-h --host --workspace --kind --since --until --person --program --to --lines --json --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workspace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --person)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --program)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lines)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --folder)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -32,6 +32,8 @@ complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "join"
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "leave" -d 'On a host: send nothing any more. What was sent stays on record'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "list" -d 'Take in who has joined, and list the hosts: how many records, and when each spoke last'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "verify" -d 'Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "search" -d 'Look through the records of all hosts, the newest first'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "export" -d 'Hand on the records of all hosts, the oldest first, a line of JSON each'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "desk" -d 'Show in channels what the hosts of the fleet hold, and bring them what people answer there'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "ship" -d 'Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_needs_command" -f -a "revoke" -d 'A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts'
@@ -54,6 +56,27 @@ complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand list" -s h
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand verify" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand verify" -l json -d 'Print JSON'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand verify" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l host -d 'Of this host' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l workspace -d 'Of workspaces of this name' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l kind -d 'Of this kind: decision, answer, approval, egress, taint, workspace, reject or host' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l since -d 'From then on: 30m, 12h or 7d ago, or a time as 2026-01-31 or 2026-01-31T12:00:00Z' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l until -d 'Until then' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l person -d 'Somebody\'s word: a part of their account or name' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l program -d 'Commands that run this program' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l to -d 'Commands and connections to this host' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l lines -d 'Most records that are shown' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -l json -d 'Print JSON'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand search" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -l host -d 'Of this host' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -l workspace -d 'Of workspaces of this name' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -l kind -d 'Of this kind: decision, answer, approval, egress, taint, workspace, reject or host' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -l since -d 'From then on: 30m, 12h or 7d ago, or a time as 2026-01-31 or 2026-01-31T12:00:00Z' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -l until -d 'Until then' -r
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -l format -d 'In which form' -r -f -a "jsonl\t'As hosts record them, with the host\'s name'
+ocsf\t'As events of the Open Cybersecurity Schema Framework'"
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check help" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check help" -s h -l help -d 'Print help'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check help" -f -a "join" -d 'Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`'
@@ -70,15 +93,17 @@ complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand ship" -l s
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand ship" -s h -l help -d 'Print help'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand revoke" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand revoke" -s h -l help -d 'Print help'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "init" -d 'Make a fleet: its key in a folder here, its tables in a PostgreSQL database'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "enrol" -d 'Make a token with which one new host joins, once, within 24 hours'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "join" -d 'On a new host: join with a token'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "leave" -d 'On a host: send nothing any more. What was sent stays on record'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "list" -d 'Take in who has joined, and list the hosts: how many records, and when each spoke last'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "verify" -d 'Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "desk" -d 'Show in channels what the hosts of the fleet hold, and bring them what people answer there'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "ship" -d 'Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "revoke" -d 'A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify desk ship revoke help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "init" -d 'Make a fleet: its key in a folder here, its tables in a PostgreSQL database'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "enrol" -d 'Make a token with which one new host joins, once, within 24 hours'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "join" -d 'On a new host: join with a token'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "leave" -d 'On a host: send nothing any more. What was sent stays on record'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "list" -d 'Take in who has joined, and list the hosts: how many records, and when each spoke last'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "verify" -d 'Find any edit, gap, cut, reordering or addition in the records of all hosts, and who is silent'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "search" -d 'Look through the records of all hosts, the newest first'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "export" -d 'Hand on the records of all hosts, the oldest first, a line of JSON each'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "desk" -d 'Show in channels what the hosts of the fleet hold, and bring them what people answer there'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "ship" -d 'Send what the host with a state folder records, until standard input is closed: `bashgate serve` starts it'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "revoke" -d 'A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and not __fish_seen_subcommand_from init enrol join leave list verify search export desk ship revoke help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and __fish_seen_subcommand_from desk" -f -a "join" -d 'Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and __fish_seen_subcommand_from desk" -f -a "check" -d 'Say whether its configuration is fine, and its key'

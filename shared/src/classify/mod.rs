@@ -173,6 +173,29 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// True where whatever it is about opens files: by a pattern, a whole tree, or what git finds there.
+    pub const fn opens_files(&self) -> bool {
+        match self {
+            Self::NoSecretBelow { .. }
+            | Self::OnlyPublic { .. }
+            | Self::NoSecretNamed { .. }
+            | Self::PlainNamesBelow { .. }
+            | Self::NoSecretAdded { .. }
+            | Self::GitShowsNoSecret { .. } => true,
+            Self::GitIsInert { shows, work, .. } => {
+                shows.is_content()
+                    || matches!(shows, Shown::Named)
+                    || matches!(work, GitWork::Compares | GitWork::ComparesAny)
+            }
+            Self::Folder { .. }
+            | Self::NoDashNames { .. }
+            | Self::NoFolder { .. }
+            | Self::NoLinkBelow { .. }
+            | Self::NoFileAbove { .. }
+            | Self::GitNumbers { .. } => false,
+        }
+    }
+
     /// The file or folder that it is about.
     pub fn path(&self) -> &str {
         let (Self::NoSecretBelow { folder: path, .. }

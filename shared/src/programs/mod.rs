@@ -49,8 +49,8 @@ pub use files::{names_its_input, writes_as_told};
 pub(crate) use git::ends_by_state as git_ends_by_state;
 pub use git::{
     GIT_HOOKS_OF_WORK, Leaves, Untracked, brings_files, brings_from_remote, checks_out, does_to_folders, git_hooks,
-    is_git, is_git_hook, leaves, looks_at_files, may_leave_files, moves, opens_editor, opens_no_file, records,
-    starts_hook, takes_only_paths,
+    is_git, is_git_hook, leaves, may_leave_files, moves, opens_editor, opens_no_file, records, starts_hook,
+    takes_only_paths,
 };
 pub use languages::{
     COMMANDS_OF_PACKAGES, LOAD_BESIDE, ONLY_WORKED_ON, SHELL_ENDING, is_label_of_command, loads_where_it_starts,

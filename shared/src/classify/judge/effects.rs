@@ -348,7 +348,7 @@ impl Judge<'_> {
                 Known::Literal | Known::OneWord | Known::Anything => self.read_unknown(),
             };
         };
-        if self.is_lost(path) {
+        if self.is_lost(path) || self.may_be_moved_beside(path) {
             return self.read_unknown();
         }
         for folder in self.places(path) {

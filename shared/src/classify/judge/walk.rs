@@ -1258,16 +1258,20 @@ fn is_an_amount(command: &Command, word: &str) -> bool {
 }
 
 /// False for a member of a pipeline that may stop by what lies in folders, whatever its words say: a group, what looks for names or runs
-/// something, and a word that a pattern makes.
+/// something, a word that a pattern makes, and what waits for as long as is only known when it runs.
 fn is_filter(command: &Command) -> bool {
     let words = command.as_simple().map(|simple| simple.words.as_slice()).unwrap_or_default();
     if words.iter().any(|word| word.pieces.iter().any(|piece| matches!(piece, Piece::Glob(_)))) {
         return false;
     }
+    let is_known = words.iter().all(|word| word.literal().is_some());
     let name = words.first().and_then(Word::literal);
     let row = name.as_deref().and_then(programs::row);
     row.is_some_and(|row| {
-        !row.has(Trait::PrintsNames) && !matches!(row.runs, Runs::Behind(_)) && row.builtin != Some(Builtin::Tests)
+        (is_known || !row.has(Trait::Waits))
+            && !row.has(Trait::PrintsNames)
+            && !matches!(row.runs, Runs::Behind(_))
+            && row.builtin != Some(Builtin::Tests)
     })
 }
 

@@ -758,11 +758,6 @@ pub fn opens_no_file(subcommand: &str) -> bool {
     NONE.contains(&subcommand)
 }
 
-/// True for a subcommand of git's that opens files of the working tree by itself, and may run what the repository's settings name for them.
-pub fn looks_at_files(subcommand: &str) -> bool {
-    matches!(subcommand, "status" | "checkout" | "switch" | "reset" | "merge" | "rebase" | "stash")
-}
-
 /// True for a subcommand that looks into whatever git tracks, a repository in the repository as well.
 pub(crate) fn looks_into_tracked(subcommand: &str) -> bool {
     matches!(subcommand, "status" | "diff" | "diff-index" | "diff-files" | "stash" | "ls-files" | "describe")
