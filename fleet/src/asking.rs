@@ -12,9 +12,9 @@ use bashgate_shared::seal::HostKey;
 use tokio::sync::{Notify, mpsc};
 use tokio_postgres::Client;
 
-use super::database::DatabaseError;
-use super::membership::{Membership, Taken};
-use super::shipping::ShippingError;
+use super::database::{Pauses, timely};
+use super::membership::Membership;
+use super::shipping::{ShippingError, entered};
 use super::statement::{Question, Reply, Statement as _};
 use bashgate::fleet::wire::{Answered, FromFleet, MOST, Shown, ToFleet};
 
@@ -25,9 +25,7 @@ const OVER: Duration = Duration::from_mins(2);
 /// How long what an earlier run of the host has held may stay until it is asked again.
 const COME_BACK: Duration = Duration::from_secs(30);
 /// How long is waited before the next try, first and most.
-const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(20)];
-/// How long something may take with the database.
-pub const MOST_TIME: Duration = Duration::from_secs(20);
+pub const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(20)];
 /// Most words that are handed to the host in one go.
 const WORDS: i64 = 100;
 /// Most words that wait for the host's reply, and how long: no more are handed to it meanwhile.
@@ -60,16 +58,15 @@ pub async fn ask(state: &Path, mut lines: mpsc::UnboundedReceiver<ToFleet>) {
         trouble: None,
     };
     let [first, most] = WAITS;
-    let mut wait = first;
+    let mut pauses = Pauses::new(first, most);
     loop {
-        let begun = Instant::now();
+        pauses.begins();
         match asking.serve(state).await {
             Ok(()) => return,
             Err(error) => asking.stands(Some(error.to_string())),
         }
-        wait = if begun.elapsed() > most { first } else { wait };
         // What the host says meanwhile is taken in: of each card the newest state alone is kept.
-        let again = tokio::time::sleep(wait);
+        let again = tokio::time::sleep(pauses.pause());
         tokio::pin!(again);
         loop {
             tokio::select! {
@@ -80,7 +77,6 @@ pub async fn ask(state: &Path, mut lines: mpsc::UnboundedReceiver<ToFleet>) {
                 },
             }
         }
-        wait = (wait * 2).min(most);
     }
 }
 
@@ -111,17 +107,9 @@ impl Asking {
 
     /// Works with one connection until it fails. Fine where the host says nothing any more.
     async fn serve(&mut self, state: &Path) -> Result<(), ShippingError> {
-        let Some(membership) = Membership::load(state)?.filter(Membership::is_complete) else {
-            return Err(ShippingError::Unfinished);
-        };
-        let key = membership.key(state)?;
+        let membership = Membership::load(state)?.ok_or(ShippingError::Unfinished)?;
         let heard = Arc::new(Notify::new());
-        let client = membership.address.connect_and_hear(&membership.login(), heard.clone()).await?;
-        match membership.taken(&client, key.public()).await? {
-            Taken::Yes => {}
-            Taken::NotYet => return Err(ShippingError::NotTaken),
-            Taken::Revoked => return Err(ShippingError::Revoked),
-        }
+        let (key, client) = entered(&membership, state, heard.clone()).await?;
         client.batch_execute(&format!("LISTEN {TO_HOSTS}")).await?;
         let here = Here { membership: &membership, key: &key, client: &client };
         // What this connection's database has is not known.
@@ -205,12 +193,6 @@ impl Asking {
         }
         Ok(())
     }
-}
-
-/// What a database that holds on to a connection does not answer in time has failed.
-async fn timely<T>(work: impl Future<Output = Result<T, ShippingError>>) -> Result<T, ShippingError> {
-    let late = || DatabaseError::Sql("it does not answer in time".to_owned()).into();
-    tokio::time::timeout(MOST_TIME, work).await.unwrap_or_else(|_| Err(late()))
 }
 
 fn says(line: &FromFleet) {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -16,6 +16,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
+/// How long something may take.
+const MOST_TIME: Duration = Duration::from_secs(20);
 /// How long a connection whose other end is gone counts as one.
 const SILENT: Duration = Duration::from_secs(30);
 
@@ -211,6 +213,39 @@ impl Address {
         }
         let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         Ok(config.map_err(|error| wrong(error.to_string()))?.with_root_certificates(roots).with_no_client_auth())
+    }
+}
+
+/// Does something with a database. What one that holds on to a connection does not answer in time has failed.
+pub async fn timely<T, E: From<DatabaseError>>(work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+    let late = || DatabaseError::Sql("it does not answer in time".to_owned()).into();
+    tokio::time::timeout(MOST_TIME, work).await.unwrap_or_else(|_| Err(late()))
+}
+
+/// How long to wait before a database is tried again: longer each time, and as the first time where it has worked for a while.
+pub struct Pauses {
+    first: Duration,
+    most: Duration,
+    next: Duration,
+    begun: Instant,
+}
+
+impl Pauses {
+    /// From the first to the longest.
+    pub fn new(first: Duration, most: Duration) -> Self {
+        Self { first, most, next: first, begun: Instant::now() }
+    }
+
+    /// It is tried now.
+    pub fn begins(&mut self) {
+        self.begun = Instant::now();
+    }
+
+    /// It has failed: how long to wait.
+    pub fn pause(&mut self) -> Duration {
+        let pause = if self.begun.elapsed() > self.most { self.first } else { self.next };
+        self.next = (pause * 2).min(self.most);
+        pause
     }
 }
 

@@ -1,7 +1,7 @@
 //! A desk: shows in its channels what the hosts of a fleet hold, hears what people say there, and signs it for the host that it is for.
 //!
 //! It decides nothing, and keeps nothing but its key: as many desks as wanted may run, wherever, and die at any moment. In each channel one
-//! of them speaks at a time, for as long as the database's clock gives it; another one goes on where it was.
+//! of them speaks at a time, for as long as the database's clock gives it; another one goes on with the cards that are shown.
 //!
 //! INVARIANT: each host says in its own configuration which desks it hears, and whose word counts there. A desk that is taken over can say
 //! anything in the name of those people, to those hosts, and nothing else.
@@ -11,7 +11,7 @@ mod speaking;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bashgate::approval::{ApprovalId, Card, Word};
@@ -23,14 +23,16 @@ use bashgate::chat::settings::{self, ChatFile, Settings};
 use bashgate::clock;
 use bashgate::control;
 use bashgate::fleet::wire::{Answered, Words};
+use bashgate::held::held;
 use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::seal::HostKey;
 use serde::Deserialize;
 use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::JoinSet;
 use tokio_postgres::Client;
 
-use super::asking::{MOST_TIME, TO_DESKS, TO_HOSTS};
-use super::database::DatabaseError;
+use super::asking::{TO_DESKS, TO_HOSTS, WAITS};
+use super::database::{DatabaseError, Pauses, timely};
 use super::membership::{Membership, MembershipError, Taken};
 use super::statement::{Question, Reply, Signed};
 use super::{MemberId, random_hex};
@@ -41,8 +43,6 @@ use speaking::{Heard, Speaking};
 const LOOK: Duration = Duration::from_secs(1);
 /// How long is waited for what a host replies: a little less than a channel waits for us.
 const REPLY: Duration = Duration::from_secs(12);
-/// How long is waited before the next try, first and most.
-const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(20)];
 /// Most questions of one host that are shown, and how long all of them may be in bytes: one that floods hides none of another's.
 const MOST_OF_A_HOST: i64 = 300;
 const MOST_BYTES: i64 = 32 << 20;
@@ -76,7 +76,7 @@ pub enum DeskError {
     Membership(#[from] MembershipError),
     /// The database.
     #[error(transparent)]
-    Database(#[from] super::database::DatabaseError),
+    Database(#[from] DatabaseError),
     /// It is no member any more, or not yet.
     #[error("{0}")]
     NotTaken(&'static str),
@@ -176,9 +176,9 @@ pub async fn run(
     let speaking = Arc::new(speaking);
     let mut ready = Some(ready);
     let [first, most] = WAITS;
-    let mut wait = first;
+    let mut pauses = Pauses::new(first, most);
     loop {
-        let begun = Instant::now();
+        pauses.begins();
         let error = match desk.clone().serve(&speaking, &mut heard, &mut ready, stopped.as_mut()).await {
             Ok(()) => return Ok(()),
             Err(error) => error,
@@ -190,12 +190,10 @@ pub async fn run(
             return Err(error);
         }
         tracing::warn!(%error, "the desk does not reach its fleet");
-        wait = if begun.elapsed() > most { first } else { wait };
         tokio::select! {
             () = stopped.as_mut() => return Ok(()),
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep(pauses.pause()) => {}
         }
-        wait = (wait * 2).min(most);
     }
 }
 
@@ -234,29 +232,6 @@ struct Desk {
     changed: Notify,
 }
 
-/// Ends a task with the connection that it belongs to.
-struct Ends(tokio::task::JoinHandle<()>);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-fn late() -> DeskError {
-    DeskError::Database(DatabaseError::Sql("it does not answer in time".to_owned()))
-}
-
-/// What a database that holds on to a connection does not answer in time has failed.
-async fn timely<T>(work: impl Future<Output = Result<T, DeskError>>) -> Result<T, DeskError> {
-    tokio::time::timeout(MOST_TIME, work).await.unwrap_or_else(|_| Err(late()))
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // What a thread that panicked left is whole: no change stops half way.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Desk {
     async fn serve(
         self: Arc<Self>,
@@ -280,15 +255,22 @@ impl Desk {
         let keeper = self.membership.address.connect(&login).await?;
         speaking.renew(&keeper).await?;
         let speaks = speaking.clone();
-        let renews = Ends(tokio::spawn(async move {
-            while timely(async { Ok(speaks.renew(&keeper).await?) }).await.is_ok() {
-                tokio::time::sleep(LOOK).await;
+        // It ends with this connection.
+        let mut renews = JoinSet::new();
+        renews.spawn(async move {
+            loop {
+                tokio::time::sleep(speaking::RENEW).await;
+                timely(speaks.renew(&keeper)).await?;
             }
-        }));
+        });
         let mut looked = None::<Instant>;
         loop {
-            if renews.0.is_finished() {
-                return Err(late());
+            if let Some(failed) = renews.try_join_next() {
+                let failed: Result<(), DatabaseError> = failed.unwrap_or(Ok(()));
+                return Err(failed
+                    .err()
+                    .unwrap_or(DatabaseError::Sql("time to speak is asked for no more".to_owned()))
+                    .into());
             }
             let is_time = looked.is_none_or(|at| at.elapsed() >= LOOK);
             if is_time {
@@ -329,7 +311,7 @@ impl Desk {
     async fn pass(&self, client: &Client, speaking: &Speaking, is_time: bool) -> Result<(), DeskError> {
         if is_time {
             let rows = hosts::rows(client).await?;
-            locked(&self.hosts).take(&rows, &self.membership);
+            held(&self.hosts).take(&rows, &self.membership);
             client.execute("SELECT tidy()", &[]).await?;
             // Of a host that is gone nobody says what became of its cards.
             self.board.lapse(clock::now().boot_ms);
@@ -342,7 +324,7 @@ impl Desk {
     /// Brings the board up to what hosts hold.
     async fn show(&self, client: &Client) -> Result<(), DeskError> {
         let (names, numbers): (Vec<String>, Vec<i32>) =
-            locked(&self.hosts).all().into_iter().map(|member| (member.host.to_string(), member.number)).unzip();
+            held(&self.hosts).all().into_iter().map(|member| (member.host.to_string(), member.number)).unzip();
         let rows = client
             .query(
                 "SELECT known.host, known.number, q.id, md5(q.text || q.signature) FROM unnest($1::text[], $2::integer[]) AS known (host, number),
@@ -354,19 +336,19 @@ impl Desk {
             .await?;
         let mut there = Vec::new();
         let digests: BTreeSet<String> = rows.iter().map(|row| row.get(3)).collect();
-        locked(&self.unfit).retain(|digest| digests.contains(digest));
+        held(&self.unfit).retain(|digest| digests.contains(digest));
         for row in &rows {
             let (host, number, id, digest): (String, i32, String, String) =
                 (row.get(0), row.get(1), row.get(2), row.get(3));
             let Some(id) = ApprovalId::parse(&id) else { continue };
-            let Some(known) = locked(&self.hosts).of(&host, number) else { continue };
+            let Some(known) = held(&self.hosts).of(&host, number) else { continue };
             there.push((known.member.clone(), id.clone()));
-            let is_new = match locked(&self.shown).get(&id) {
+            let is_new = match held(&self.shown).get(&id) {
                 None => true,
                 // Two hosts with one id: the first one has it.
                 Some(shown) => shown.member == known.member && shown.row != digest,
             };
-            if !is_new || locked(&self.unfit).contains(&digest) {
+            if !is_new || held(&self.unfit).contains(&digest) {
                 continue;
             }
             let row = client
@@ -377,20 +359,20 @@ impl Desk {
                 .await?;
             let Some(question) = row.and_then(|row| Signed::of(&row, 0)?.read::<Question>(&known.key)) else {
                 tracing::warn!(host, %id, "a question that its host has not signed: it is not shown");
-                locked(&self.unfit).insert(digest);
+                held(&self.unfit).insert(digest);
                 continue;
             };
             if question.member == known.member && question.shown.id == id.as_str() {
                 self.put(&known, &id, digest, &question);
             }
         }
-        let gone: Vec<ApprovalId> = locked(&self.shown)
+        let gone: Vec<ApprovalId> = held(&self.shown)
             .iter()
             .filter(|(id, shown)| !there.iter().any(|(member, known)| *member == shown.member && known == *id))
             .map(|(id, _)| id.clone())
             .collect();
         for id in gone {
-            locked(&self.shown).remove(&id);
+            held(&self.shown).remove(&id);
             self.board.end(&id, "No longer held");
         }
         Ok(())
@@ -399,15 +381,15 @@ impl Desk {
     /// Puts a question on the board as it stands.
     fn put(&self, known: &Known, id: &ApprovalId, row: String, question: &Question) {
         let shown = &question.shown;
-        let was = locked(&self.shown).get(id).map(|shown| (shown.digest.clone(), shown.workspace.clone()));
+        let was = held(&self.shown).get(id).map(|shown| (shown.digest.clone(), shown.workspace.clone()));
         if let (Some(what), Some((digest, workspace))) = (&shown.over, was) {
             // What it was is shown already.
             let entry = Shown { member: known.member.clone(), row, digest, workspace };
-            locked(&self.shown).insert(id.clone(), entry);
+            held(&self.shown).insert(id.clone(), entry);
             return self.board.end(id, what);
         }
         let Ok(card) = serde_json::from_str::<Card>(&shown.card) else {
-            locked(&self.unfit).insert(row);
+            held(&self.unfit).insert(row);
             tracing::warn!(host = %known.member, %id, "a question that this desk cannot read: is the host of another version?");
             return;
         };
@@ -416,7 +398,7 @@ impl Desk {
         let left = shown.until_ms.saturating_sub(now.unix_ms).min(LONGEST_MS);
         let card = Card { id: id.clone(), workspace: workspace.clone(), expires_boot_ms: now.boot_ms + left, ..card };
         let entry = Shown { member: known.member.clone(), row, digest: shown.digest(), workspace };
-        locked(&self.shown).insert(id.clone(), entry);
+        held(&self.shown).insert(id.clone(), entry);
         match &shown.over {
             Some(what) => self.board.end(id, what),
             None if shown.is_quiet || !self.may_tell(&known.member) => self.board.put_quietly(card),
@@ -426,7 +408,7 @@ impl Desk {
 
     /// Whether one more card of a host is told by itself: one that asks and asks keeps nobody from hearing of another's.
     fn may_tell(&self, member: &MemberId) -> bool {
-        let mut told = locked(&self.told);
+        let mut told = held(&self.told);
         let told = told.entry(member.clone()).or_default();
         while told.front().is_some_and(|at| at.elapsed() > TOLD_IN) {
             told.pop_front();
@@ -441,7 +423,7 @@ impl Desk {
     /// Takes what hosts have replied.
     async fn replies(&self, client: &Client) -> Result<(), DeskError> {
         let numbers: Vec<i64> = {
-            let mut waiting = locked(&self.waiting);
+            let mut waiting = held(&self.waiting);
             waiting.retain(|_, words| !words.reply.is_closed());
             waiting.keys().copied().collect()
         };
@@ -453,9 +435,9 @@ impl Desk {
             .await?;
         for row in &rows {
             let number: i64 = row.get(0);
-            let Some(words) = locked(&self.waiting).remove(&number) else { continue };
+            let Some(words) = held(&self.waiting).remove(&number) else { continue };
             let MemberId { host, number, .. } = &words.member;
-            let known = locked(&self.hosts).of(host.as_str(), *number);
+            let known = held(&self.hosts).of(host.as_str(), *number);
             let reply = known.and_then(|known| Signed::of(row, 1)?.read::<Reply>(&known.key));
             let reply = reply.filter(|reply| reply.member == words.member && reply.to == words.text);
             let forged = || {
@@ -488,7 +470,7 @@ impl Desk {
         }
         let mut words = Words {
             member: serde_json::Value::Null,
-            nonce: random_hex::<16>().ok()?,
+            nonce: String::new(),
             at_ms,
             account: format!("{}:{}", settings.kind.word(), overheard.user),
             name: overheard.name.clone(),
@@ -504,12 +486,12 @@ impl Desk {
         let to: Vec<MemberId> = match &said {
             Said::Help => return Some(Answered { ok: true, text: notice::HELP.to_owned() }),
             Said::Answer(id, ..) | Said::Show(id) | Said::Why(id) => {
-                let shown = locked(&self.shown);
+                let shown = held(&self.shown);
                 match shown.get(id).filter(|shown| settings.is_about(&shown.workspace)) {
                     // What was let through ahead is ended by its id: some host knows it.
                     None if matches!(said, Said::Answer(_, Word::Deny { .. }, _)) && settings.workspaces.is_none() => {
                         is_asked_around = true;
-                        locked(&self.hosts).all()
+                        held(&self.hosts).all()
                     }
                     None => return refused(format!("nothing is pending here under `{id}`")),
                     Some(shown) if !is_about(&shown.workspace) => {
@@ -527,7 +509,7 @@ impl Desk {
             | Said::Resume(workspace)
             | Said::Mute(workspace, _)
             | Said::Taint(Some(workspace)) => {
-                let found = locked(&self.hosts).workspace(workspace).filter(|_| is_about(workspace));
+                let found = held(&self.hosts).workspace(workspace).filter(|_| is_about(workspace));
                 let Some((member, plain)) = found else {
                     return refused(format!("there is no workspace `{workspace}` here; they are named HOST.WORKSPACE"));
                 };
@@ -540,7 +522,7 @@ impl Desk {
             }
             Said::Pending => return Some(self.pending(is_about)),
             Said::DenyAll(None, _) | Said::Denied | Said::Status | Said::Tasks | Said::Grants | Said::Taint(None) => {
-                locked(&self.hosts).all()
+                held(&self.hosts).all()
             }
             Said::Talk => return None,
         };
@@ -601,7 +583,7 @@ impl Desk {
             )
             .await?;
         let (reply, waits) = oneshot::channel();
-        locked(&self.waiting).insert(row.get(0), Waiting { text, member, reply });
+        held(&self.waiting).insert(row.get(0), Waiting { text, member, reply });
         // One that gets lost is made up for: hosts look by themselves.
         let _ = client.batch_execute(&format!("NOTIFY {TO_HOSTS}")).await;
         self.changed.notify_one();

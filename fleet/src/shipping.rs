@@ -3,13 +3,15 @@
 //! Nothing is queued for it: the queue is the host's own audit, of which is sent what the database has not got yet.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bashgate_shared::say;
 use bashgate_shared::seal::HostKey;
+use tokio::sync::Notify;
 use tokio_postgres::{Client, Transaction};
 
-use super::database::DatabaseError;
+use super::database::{DatabaseError, Pauses};
 use super::membership::{Membership, MembershipError, Taken};
 use super::statement::{Head, Signed, Start, Statement as _};
 use bashgate::audit::{Hash, Record};
@@ -125,9 +127,9 @@ impl Work {
 
     async fn run(mut self) {
         let [first, most] = WAITS;
-        let mut wait = first;
+        let mut pauses = Pauses::new(first, most);
         loop {
-            let begun = Instant::now();
+            pauses.begins();
             let error = match Membership::load(&self.state) {
                 Ok(Some(membership)) => match self.send(membership).await {
                     Ok(()) => continue,
@@ -142,27 +144,14 @@ impl Work {
                 Err(error) => error.into(),
             };
             self.stands(|standing| standing.trouble = Some(error.to_string()));
-            // What has worked for a while is tried again at once.
-            wait = if begun.elapsed() > most { first } else { wait };
-            tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(most);
+            tokio::time::sleep(pauses.pause()).await;
         }
     }
 
     /// Sends what is there and what comes, until something fails or the host belongs to the fleet no more.
     async fn send(&mut self, membership: Membership) -> Result<(), ShippingError> {
         self.stands(|standing| standing.member = Some(membership.member.to_string()));
-        // Two at once would use up the token under each other's hands.
-        if !membership.is_complete() {
-            return Err(ShippingError::Unfinished);
-        }
-        let key = membership.key(&self.state)?;
-        let mut client = membership.address.connect(&membership.login()).await?;
-        match membership.taken(&client, key.public()).await? {
-            Taken::Yes => {}
-            Taken::NotYet => return Err(ShippingError::NotTaken),
-            Taken::Revoked => return Err(ShippingError::Revoked),
-        }
+        let (key, mut client) = entered(&membership, &self.state, Arc::default()).await?;
         let reader = Reader::open(&state::store(&self.state))?;
         let sender = Sender { membership: &membership, key: &key, reader: &reader };
         let mut said_at = None::<Instant>;
@@ -182,6 +171,25 @@ impl Work {
             (sent, said_at) = (Some(seq), Some(Instant::now()));
             self.stands(|standing| (standing.sent, standing.trouble) = (Some(seq), None));
         }
+    }
+}
+
+/// The key of a host that belongs to its fleet, and a connection to the fleet's database, which tells what was listened for.
+pub(crate) async fn entered(
+    membership: &Membership,
+    state: &Path,
+    hears: Arc<Notify>,
+) -> Result<(HostKey, Client), ShippingError> {
+    // Two at once would use up the token under each other's hands.
+    if !membership.is_complete() {
+        return Err(ShippingError::Unfinished);
+    }
+    let key = membership.key(state)?;
+    let client = membership.address.connect_and_hear(&membership.login(), hears).await?;
+    match membership.taken(&client, key.public()).await? {
+        Taken::Yes => Ok((key, client)),
+        Taken::NotYet => Err(ShippingError::NotTaken),
+        Taken::Revoked => Err(ShippingError::Revoked),
     }
 }
 

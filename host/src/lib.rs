@@ -22,7 +22,7 @@ pub mod daemon;
 pub mod egress;
 pub mod fault;
 pub mod fleet;
-mod held;
+pub mod held;
 pub mod inspector;
 pub mod intake;
 pub mod mailbox_folder;

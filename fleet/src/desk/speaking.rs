@@ -1,5 +1,5 @@
-//! In which channels a desk speaks: in each one desk at a time, for as long as the database gives it. What a channel has shown and how far
-//! it was listened to is in the database, so that another desk goes on where this one was.
+//! In which channels a desk speaks: in each one desk at a time, for as long as the database gives it. What a channel has shown is in the
+//! database, so that another desk goes on with that; it hears what is said from then on.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -9,10 +9,10 @@ use bashgate::chat::Board;
 use bashgate::chat::link::{self, Hears, Overheard, Running};
 use bashgate::chat::settings::Settings;
 use bashgate::clock;
+use bashgate::held::held;
 use tokio::sync::{Notify, mpsc};
 use tokio_postgres::Client;
 
-use super::locked;
 use crate::database::DatabaseError;
 use crate::random_hex;
 
@@ -21,7 +21,7 @@ const SPEAKS_S: i32 = 15;
 /// After how long without having been given more time it falls silent by itself, by its own clock: well before another one begins.
 const SILENT: Duration = Duration::from_secs(10);
 /// How often it asks for more time.
-const RENEW: Duration = Duration::from_secs(3);
+pub(super) const RENEW: Duration = Duration::from_secs(3);
 
 /// A channel in which this desk speaks.
 struct Speech {
@@ -37,7 +37,7 @@ type Speeches = Arc<Mutex<BTreeMap<String, Speech>>>;
 /// Ends what was given no more time, whatever whoever asks for it waits for.
 async fn watch(speeches: Weak<Mutex<BTreeMap<String, Speech>>>) {
     while let Some(speeches) = speeches.upgrade() {
-        locked(&speeches).retain(|name, speech| {
+        held(&speeches).retain(|name, speech| {
             let keeps = speech.given.elapsed() < SILENT;
             if !keeps {
                 tracing::warn!(channel = name, "the desk was given no more time to speak here");
@@ -58,7 +58,6 @@ pub(super) struct Speaking {
     holder: String,
     speeches: Speeches,
     remembers: Arc<Notify>,
-    renewed: Mutex<Option<Instant>>,
 }
 
 /// What somebody said, and when it was heard, in milliseconds since 1970.
@@ -79,7 +78,6 @@ impl Speaking {
             holder: random_hex::<16>().map_err(|error| error.to_string())?,
             speeches,
             remembers: Arc::default(),
-            renewed: Mutex::default(),
         })
     }
 
@@ -90,16 +88,11 @@ impl Speaking {
 
     /// Says nothing any more.
     pub(super) fn falls_silent(&self) {
-        locked(&self.speeches).clear();
-        *locked(&self.renewed) = None;
+        held(&self.speeches).clear();
     }
 
     /// Asks for more time in each channel, and begins to speak where no other desk does.
     pub(super) async fn renew(&self, client: &Client) -> Result<(), DatabaseError> {
-        if locked(&self.renewed).is_some_and(|at| at.elapsed() < RENEW) {
-            return Ok(());
-        }
-        *locked(&self.renewed) = Some(Instant::now());
         for (name, settings) in &self.channels {
             client.execute("INSERT INTO channel (name) VALUES ($1) ON CONFLICT DO NOTHING", &[name]).await?;
             let asked = Instant::now();
@@ -113,7 +106,7 @@ impl Speaking {
                     &[name, &self.holder, &f64::from(SPEAKS_S)],
                 )
                 .await?;
-            let mut speeches = locked(&self.speeches);
+            let mut speeches = held(&self.speeches);
             match (row, speeches.get_mut(name)) {
                 (None, _) => {
                     speeches.remove(name);
@@ -123,7 +116,7 @@ impl Speaking {
                     let memory = Arc::new(Mutex::new(None));
                     let (kept, notify) = (memory.clone(), self.remembers.clone());
                     let keeps: link::Keeps = Box::new(move |text| {
-                        *locked(&kept) = Some(text);
+                        *held(&kept) = Some(text);
                         notify.notify_one();
                     });
                     let was: String = row.get(0);
@@ -144,21 +137,21 @@ impl Speaking {
     /// Puts what channels remember into the database.
     pub(super) async fn keep(&self, client: &Client) -> Result<(), DatabaseError> {
         let all: Vec<_> =
-            locked(&self.speeches).iter().map(|(name, speech)| (name.clone(), speech.memory.clone())).collect();
+            held(&self.speeches).iter().map(|(name, speech)| (name.clone(), speech.memory.clone())).collect();
         for (name, memory) in &all {
-            let Some(text) = locked(memory).take() else { continue };
+            let Some(text) = held(memory).take() else { continue };
             let kept = client
                 .execute("UPDATE channel SET memory = $3 WHERE name = $1 AND holder = $2", &[name, &self.holder, &text])
                 .await;
             match kept {
                 // Another desk speaks there: this one was away for too long.
                 Ok(0) => {
-                    locked(&self.speeches).remove(name);
+                    held(&self.speeches).remove(name);
                 }
                 Ok(_) => {}
                 Err(error) => {
                     // The next connection has it.
-                    locked(memory).get_or_insert(text);
+                    held(memory).get_or_insert(text);
                     return Err(error.into());
                 }
             }
@@ -168,7 +161,7 @@ impl Speaking {
 
     /// Lets another desk begin at once.
     pub(super) async fn leaves(&self, client: &Client) {
-        locked(&self.speeches).clear();
+        held(&self.speeches).clear();
         let _ = client.execute("UPDATE channel SET until = '-infinity' WHERE holder = $1", &[&self.holder]).await;
     }
 }

@@ -83,7 +83,10 @@ impl Memory {
         self.with(|kept| {
             if kept.position.as_ref() != Some(&position) {
                 kept.position = Some(position);
-                self.write(kept);
+                // Elsewhere nobody reads it: see `kept`.
+                if matches!(self.place, Place::File(_)) {
+                    self.write(kept);
+                }
             }
         });
     }

@@ -81,6 +81,12 @@ impl Core {
         self.fleet.shipper.as_ref().map(Shipper::standing)
     }
 
+    /// What keeps desks from answering for this host.
+    pub(super) fn desks_trouble(&self) -> Option<String> {
+        let Some(standing) = self.fleet_standing() else { return Some("this host belongs to no fleet".to_owned()) };
+        standing.desks.or(standing.trouble)
+    }
+
     /// The last record that the fleet has: none behind it is forgotten here. `None` where the host belongs to no fleet.
     pub(super) fn kept_for_fleet(&self) -> Option<u64> {
         fleet::is_member(self.folder.path())

@@ -21,7 +21,7 @@ use crate::approval::codes::Act;
 use crate::approval::{ApprovalId, Card, Demands, Forecast, RequestKey, Word};
 use crate::authority::Person;
 use crate::chat::grammar::{self, Said};
-use crate::chat::link::{self, Overheard, Running};
+use crate::chat::link::{self, Health, Overheard, Running};
 use crate::chat::settings::Settings;
 use crate::clock;
 use crate::control::Reply;
@@ -35,6 +35,8 @@ const GUESSED_IN: Duration = Duration::from_mins(10);
 const MOST_STRANGERS: usize = 256;
 /// Most words that wait for cards of an earlier run.
 const MOST_EARLY: usize = 256;
+/// What is said of a channel that shows and hears.
+const WORKS: &str = "works";
 /// How long a card that only tests a channel can be answered, in milliseconds.
 const TEST_MS: u64 = 120_000;
 
@@ -267,25 +269,17 @@ impl Core {
         let mut data = Vec::new();
         for (name, settings) in &self.config.chat {
             let health = self.lines.running.get(name).map(Running::health);
-            let desks = self.fleet_standing().map_or_else(
-                || Some("this host belongs to no fleet".to_owned()),
-                |standing| standing.desks.or(standing.trouble),
-            );
-            let trouble = match &health {
-                None if settings.desk.is_some() => desks,
-                None => Some("could not be opened".to_owned()),
-                Some(health) => health.trouble().map(str::to_owned),
+            let is_desk = settings.desk.is_some();
+            let trouble = if is_desk {
+                self.desks_trouble()
+            } else {
+                health.as_ref().and_then(Health::trouble).map(str::to_owned)
             };
-            let state = match &health {
-                None if settings.desk.is_some() => {
-                    trouble.as_ref().map_or_else(|| "works".to_owned(), |why| format!("does not work: {why}"))
-                }
-                None => "could not be opened".to_owned(),
-                Some(health) => match health.trouble() {
-                    Some(why) => format!("does not work: {why}"),
-                    None if health.has_begun => "works".to_owned(),
-                    None => "is being opened".to_owned(),
-                },
+            let state = match (trouble, &health) {
+                (None, None) if !is_desk => "could not be opened".to_owned(),
+                (Some(why), _) => format!("does not work: {why}"),
+                (None, Some(health)) if !health.has_begun => "is being opened".to_owned(),
+                (None, _) => WORKS.to_owned(),
             };
             let count = |ids: &BTreeSet<String>| match ids.len() {
                 0 => "nobody may answer".to_owned(),
@@ -295,8 +289,7 @@ impl Core {
             let of = settings.approvers_of.iter().map(|(name, ids)| format!(", for {name} {}", count(ids)));
             let who = count(&settings.approvers) + &of.collect::<String>();
             lines.push(format!("{name}  {}  {state}; {who}", settings.kind.word()));
-            let works = trouble.is_none() && health.as_ref().is_none_or(|health| health.has_begun);
-            data.push(json!({"name": name, "kind": settings.kind.word(), "works": works, "state": state,
+            data.push(json!({"name": name, "kind": settings.kind.word(), "works": state == WORKS, "state": state,
                              "approvers": settings.approvers, "approvers_of": settings.approvers_of, "workspaces": settings.workspaces}));
         }
         if lines.is_empty() {
@@ -331,16 +324,14 @@ impl Core {
         else {
             return Reply::refused(format!("no test goes by `{id}`"));
         };
-        let health = self.lines.running.get(&test.channel).map(Running::health);
         let is_desk = self.config.chat.get(&test.channel).is_some_and(|settings| settings.desk.is_some());
-        let trouble = if is_desk {
-            Some(self.fleet_standing().and_then(|standing| standing.desks.or(standing.trouble)))
-        } else {
-            health.map(|health| health.trouble().map(str::to_owned))
+        let trouble = match self.lines.running.get(&test.channel).map(Running::health) {
+            _ if is_desk => self.desks_trouble(),
+            Some(health) => health.trouble().map(str::to_owned),
+            None => Some("the channel could not be opened".to_owned()),
         };
         let is_late = clock::now().boot_ms >= test.until_boot_ms;
-        let data = json!({"heard": test.heard, "stranger": test.stranger, "late": is_late,
-                          "trouble": trouble.unwrap_or(Some("the channel could not be opened".to_owned()))});
+        let data = json!({"heard": test.heard, "stranger": test.stranger, "late": is_late, "trouble": trouble});
         if is_late {
             self.desk.board().end(&id, "Nobody answered the test");
         }

@@ -378,13 +378,11 @@ impl Judge<'_> {
         if let Some(why) = self.given_up {
             let mentioned = raw::effects(source, self.around);
             self.join_effects(mentioned);
-            self.whole = std::mem::replace(&mut self.whole, Judgement::safe())
-                .max(Judgement::unknown(format!("not understood: {why}")));
+            self.is_at_least(Judgement::unknown(format!("not understood: {why}")));
         }
         // Where `..` leads is up to which of both is first.
         if self.moved_beside > 0 {
-            let moves = Judgement::unknown("something is moved beside what may stand in it");
-            self.whole = std::mem::replace(&mut self.whole, Judgement::safe()).max(moves);
+            self.is_at_least(Judgement::unknown("something is moved beside what may stand in it"));
         }
         // A command that writes could write what its own condition has looked at.
         let undermines = |condition: &Condition| undermines(&self.effects, &self.changed, condition);
@@ -529,8 +527,7 @@ impl Judge<'_> {
             self.brought.get_or_insert(Brought { step: self.step, calls_before, goes_behind: false });
         }
         let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
-        let whole = std::mem::replace(&mut self.whole, Judgement::safe());
-        self.whole = whole.max(Judgement { class, reason: told, local, reaches });
+        self.is_at_least(Judgement { class, reason: told, local, reaches });
         let fed = self.terminal.input.fed;
         let (text, rule, depth) = (text.to_owned(), rule.to_owned(), self.depth);
         let part = Part { text, class, local, depth, rule, reason, argv, begins, fed };
@@ -545,11 +542,16 @@ impl Judge<'_> {
         }
     }
 
+    /// The whole command is no less than this.
+    fn is_at_least(&mut self, judgement: Judgement) {
+        self.whole = std::mem::replace(&mut self.whole, Judgement::safe()).max(judgement);
+    }
+
     /// Something that the hook must check before it lets the command through.
     pub fn condition(&mut self, condition: Condition) {
         // What is looked at now may be another thing when somebody has had time to exchange it.
         if self.waited > 0 {
-            self.whole = std::mem::replace(&mut self.whole, Judgement::safe()).max(Judgement::unknown(WAITED));
+            self.is_at_least(Judgement::unknown(WAITED));
         }
         if let Some(at) = self.conditions.iter().position(|one| *one == condition) {
             if let Some(needed_at) = self.needed_at.get_mut(at) {
@@ -559,8 +561,7 @@ impl Judge<'_> {
         }
         // What is looked at now may be another thing when a job in the background gets there.
         if self.beside > 0 {
-            let later = "a job in the background goes by what is looked at now";
-            self.whole = std::mem::replace(&mut self.whole, Judgement::safe()).max(Judgement::unknown(later));
+            self.is_at_least(Judgement::unknown("a job in the background goes by what is looked at now"));
         }
         if self.conditions.len() >= MAX_CONDITIONS {
             self.whole.local = false;
