@@ -1,4 +1,5 @@
-//! A host's side of desks: what it holds goes to the fleet's database, and what was said at desks comes back from there.
+//! A host's side of the others: what it holds goes to the fleet's database, and what it has seen; what was said at desks comes back from
+//! there, what counts in the fleet, and what other hosts have seen.
 //!
 //! Nothing is decided here. What was said is handed to the host as it was signed; the host says whether it counts.
 
@@ -8,18 +9,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bashgate_shared::say;
-use bashgate_shared::seal::HostKey;
-use tokio::sync::{Notify, mpsc};
+use bashgate_shared::seal::{HostKey, PublicKey};
+use tokio::sync::mpsc;
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 
-use super::database::{Pauses, timely};
+use super::MemberId;
+use super::database::{Notices, OF_FLEET, Pauses, timely};
 use super::membership::Membership;
 use super::shipping::{ShippingError, entered};
-use super::statement::{Question, Reply, Statement as _};
+use super::statement::{self, Question, Reply, Signed, Statement as _};
+use bashgate::clock;
+use bashgate::fleet::roll::{Brought, MOST_MEMBERS, MOST_POLICY, Roll};
+use bashgate::fleet::tells::{Tells, Told};
 use bashgate::fleet::wire::{Answered, FromFleet, MOST, Shown, ToFleet};
 
 /// How often is looked for what was said where no notification came.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often the fleet's roll is looked at, and what others tell, where no notification came.
+const LOOK_AT_FLEET: Duration = Duration::from_secs(5);
+/// How often what the host tells the others is signed anew: an old word counts as none.
+const TELLS_AGAIN: Duration = Duration::from_mins(1);
 /// How long what is over stays in the database, for desks that were away.
 const OVER: Duration = Duration::from_mins(2);
 /// How long what an earlier run of the host has held may stay until it is asked again.
@@ -37,17 +47,10 @@ pub const TO_HOSTS: &str = "bashgate_hosts";
 pub const TO_DESKS: &str = "bashgate_desks";
 
 /// Does so for the host with this state folder for as long as there is something to hear from it.
-pub async fn ask(state: &Path, mut lines: mpsc::UnboundedReceiver<ToFleet>) {
-    // A host whose configuration names no desk begins nothing.
-    loop {
-        match lines.recv().await {
-            Some(ToFleet::Begin) => break,
-            Some(_) => {}
-            None => return,
-        }
-    }
+pub async fn ask(state: &Path, lines: mpsc::UnboundedReceiver<ToFleet>) {
     let mut asking = Asking {
         lines,
+        has_begun: false,
         shown: BTreeMap::new(),
         unsent: Vec::new(),
         replies: VecDeque::new(),
@@ -56,6 +59,9 @@ pub async fn ask(state: &Path, mut lines: mpsc::UnboundedReceiver<ToFleet>) {
         began: Instant::now(),
         upto: 0,
         trouble: None,
+        told: None,
+        hears: Vec::new(),
+        brought: Bringing::default(),
     };
     let [first, most] = WAITS;
     let mut pauses = Pauses::new(first, most);
@@ -82,6 +88,8 @@ pub async fn ask(state: &Path, mut lines: mpsc::UnboundedReceiver<ToFleet>) {
 
 struct Asking {
     lines: mpsc::UnboundedReceiver<ToFleet>,
+    /// Desks may answer for this host.
+    has_begun: bool,
     /// What the host holds, and what was over of late.
     shown: BTreeMap<String, Shown>,
     /// What of it the database may not have.
@@ -95,6 +103,11 @@ struct Asking {
     /// The last word that was handed to the host.
     upto: i64,
     trouble: Option<String>,
+    /// What the host tells the others, and when that was signed last.
+    told: Option<(Told, Option<Instant>)>,
+    /// Whom of the others it wants to hear.
+    hears: Vec<MemberId>,
+    brought: Bringing,
 }
 
 impl Asking {
@@ -108,19 +121,37 @@ impl Asking {
     /// Works with one connection until it fails. Fine where the host says nothing any more.
     async fn serve(&mut self, state: &Path) -> Result<(), ShippingError> {
         let membership = Membership::load(state)?.ok_or(ShippingError::Unfinished)?;
-        let heard = Arc::new(Notify::new());
+        let heard = Arc::new(Notices::default());
         let (key, client) = entered(&membership, state, heard.clone()).await?;
-        client.batch_execute(&format!("LISTEN {TO_HOSTS}")).await?;
+        // What is lost by a server that dies is said again, or asked again: nobody waits for its disk.
+        let listens = format!("LISTEN {TO_HOSTS}; LISTEN {OF_FLEET}; SET synchronous_commit = off");
+        client.batch_execute(&listens).await?;
         let here = Here { membership: &membership, key: &key, client: &client };
         // What this connection's database has is not known.
         self.unsent = self.shown.keys().cloned().collect();
         self.upto = 0;
-        let mut swept = false;
+        let (mut swept, mut looked) = (false, None::<Instant>);
         loop {
             while let Ok(line) = self.lines.try_recv() {
                 self.take(line);
             }
             timely(self.send(&here)).await?;
+            timely(self.tells(&here)).await?;
+            if heard.of_fleet() || looked.is_none_or(|at| at.elapsed() > LOOK_AT_FLEET) {
+                looked = Some(Instant::now());
+                timely(self.brought.bring(&here, &self.hears)).await?;
+            }
+            if !self.has_begun {
+                tokio::select! {
+                    line = self.lines.recv() => match line {
+                        Some(line) => self.take(line),
+                        None => return Ok(()),
+                    },
+                    () = heard.something() => {}
+                    () = tokio::time::sleep(LOOK) => {}
+                }
+                continue;
+            }
             if !swept && self.began.elapsed() > COME_BACK {
                 timely(here.sweep(&self.shown)).await?;
                 swept = true;
@@ -140,7 +171,7 @@ impl Asking {
                     Some(line) => self.take(line),
                     None => return Ok(()),
                 },
-                () = heard.notified() => {}
+                () = heard.something() => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
@@ -148,7 +179,13 @@ impl Asking {
 
     fn take(&mut self, line: ToFleet) {
         match line {
-            ToFleet::Begin => {}
+            ToFleet::Begin => self.has_begun = true,
+            ToFleet::Tells { what, hears } => {
+                self.told = Some((what, None));
+                self.hears = hears;
+                // Those that were not heard before are.
+                self.brought.told.clear();
+            }
             ToFleet::Card(card) => {
                 if card.over.is_some() {
                     self.over.push_back((Instant::now(), card.id.clone()));
@@ -158,6 +195,29 @@ impl Asking {
             }
             ToFleet::Reply { number, reply } => self.replies.push_back((number, reply)),
         }
+    }
+
+    /// Signs what the host tells the others, when it has changed and every minute.
+    async fn tells(&mut self, here: &Here<'_>) -> Result<(), ShippingError> {
+        let Some((what, signed)) = &mut self.told else { return Ok(()) };
+        if signed.is_some_and(|at| at.elapsed() < TELLS_AGAIN) {
+            return Ok(());
+        }
+        let is_new = signed.is_none();
+        let member = &here.membership.member;
+        let tells = Tells { member: member.clone(), at_ms: clock::now().unix_ms, what: what.clone() }.sign(here.key);
+        here.client
+            .execute(
+                "INSERT INTO tells (host, number, text, signature) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (host, number) DO UPDATE SET text = $3, signature = $4",
+                &[&member.host.as_str(), &member.number, &tells.text, &tells.signature],
+            )
+            .await?;
+        *signed = Some(Instant::now());
+        if is_new {
+            let _ = here.client.batch_execute(&format!("NOTIFY {OF_FLEET}")).await;
+        }
+        Ok(())
     }
 
     /// Brings the database up to what the host has said.
@@ -191,6 +251,92 @@ impl Asking {
             // One that gets lost is made up for: desks look by themselves.
             let _ = here.client.batch_execute(&format!("NOTIFY {TO_DESKS}")).await;
         }
+        Ok(())
+    }
+}
+
+/// What of the fleet was handed to the host already.
+#[derive(Default)]
+struct Bringing {
+    /// The roll's signature.
+    roll: String,
+    /// The digest of its list of members.
+    members: String,
+    /// The policy's.
+    policy: String,
+    /// The signature of what each other host has told.
+    told: BTreeMap<(String, i32), String>,
+}
+
+impl Bringing {
+    /// Hands to the host what has changed. Nothing is checked here that the host does not check itself.
+    async fn bring(&mut self, here: &Here<'_>, hears: &[MemberId]) -> Result<(), ShippingError> {
+        let most = i64::try_from(MOST_MEMBERS).unwrap_or(i64::MAX);
+        let row = here
+            .client
+            .query_opt(
+                "SELECT text, signature FROM roll WHERE signature <> $1 AND length(members)::bigint <= $2 AND length(text) < 65536",
+                &[&self.roll, &most],
+            )
+            .await;
+        let row = match row {
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => return Err(ShippingError::OldTables),
+            row => row?,
+        };
+        if let Some(signed) = row.and_then(|row| statement::in_row(&row, 0)) {
+            self.roll_is(here, signed).await?;
+        }
+        for member in hears {
+            let named = (member.host.to_string(), member.number);
+            let known = self.told.get(&named).cloned().unwrap_or_default();
+            let row = here
+                .client
+                .query_opt(
+                    "SELECT text, signature FROM tells WHERE host = $1 AND number = $2 AND signature <> $3",
+                    &[&named.0, &named.1, &known],
+                )
+                .await?;
+            if let Some(signed) = row.and_then(|row| statement::in_row(&row, 0)) {
+                self.told.insert(named, signed.signature.clone());
+                says(&FromFleet::Told(vec![signed]));
+            }
+        }
+        Ok(())
+    }
+
+    async fn roll_is(&mut self, here: &Here<'_>, signed: Signed) -> Result<(), ShippingError> {
+        let root = PublicKey::parse(&here.membership.root);
+        let Some(roll) = root.and_then(|root| signed.read::<Roll>(&root)) else {
+            // The host says so, and goes on with what it knows.
+            self.roll.clone_from(&signed.signature);
+            says(&FromFleet::Brought(Brought { roll: signed, members: None, policy: None }));
+            return Ok(());
+        };
+        let mut brought = Brought { roll: signed.clone(), members: None, policy: None };
+        if roll.members != self.members {
+            let row =
+                here.client.query_opt("SELECT members FROM roll WHERE signature = $1", &[&signed.signature]).await?;
+            // Where it has changed meanwhile the next look brings it.
+            let Some(row) = row else { return Ok(()) };
+            brought.members = Some(row.get(0));
+        }
+        let version = roll.policy_of(&here.membership.member.host);
+        if let Some(version) = version.filter(|version| version.digest != self.policy) {
+            let most = i64::try_from(MOST_POLICY).unwrap_or(i64::MAX);
+            let row = here
+                .client
+                .query_opt(
+                    "SELECT text FROM policy WHERE number = $1 AND octet_length(text)::bigint <= $2",
+                    &[&version.number, &most],
+                )
+                .await?;
+            brought.policy = row.map(|row| row.get(0));
+        }
+        // What is not there is looked for again with the next roll.
+        let has_it = version.is_some_and(|version| version.digest == self.policy) || brought.policy.is_some();
+        self.policy = version.filter(|_| has_it).map(|version| version.digest.clone()).unwrap_or_default();
+        (self.roll, self.members) = (signed.signature, roll.members.clone());
+        says(&FromFleet::Brought(brought));
         Ok(())
     }
 }

@@ -9,21 +9,23 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use bashgate_shared::seal::PublicKey;
-use bashgate_shared::{say, say_aside};
+use bashgate_shared::{say, say_aside, say_part};
 use serde_json::json;
 use tokio_postgres::Client;
 
-use crate::HostName;
 use crate::database::{Address, DatabaseError};
 use crate::desk::{self, DeskError};
 use crate::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
+use crate::keeping::{self, News};
 use crate::membership::{Membership, MembershipError};
 use crate::search::{self, Found, Wanted};
 use crate::token::{self, Token};
 use crate::verify::{self, Chain, Listed};
+use crate::{HostName, MemberId};
 use bashgate::cli::{Failure, Run, started, words_of_record};
 use bashgate::clock;
 use bashgate::config::Config;
+use bashgate::fleet::bundle::Bundle;
 use bashgate::registered;
 use clap::{Args, Parser, Subcommand};
 
@@ -58,7 +60,7 @@ impl ConfigFile {
 #[derive(Args, Clone)]
 struct FleetFolder {
     /// The fleet's own folder, with its key [default: ~/.config/bashgate/fleet]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", global = true)]
     folder: Option<PathBuf>,
 }
 
@@ -101,6 +103,27 @@ enum Fleet {
     Leave {
         #[command(flatten)]
         config: ConfigFile,
+    },
+    /// Keep the fleet: take in who joins, say every minute what counts, verify all records. Desks answer, and policies change, only while
+    /// this runs somewhere
+    Run {
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// Say what counts for a longer time, without anybody who keeps the fleet meanwhile
+    Sign {
+        /// For how long, as 30s, 30m, 12h or 7d
+        #[arg(long, value_name = "TIME")]
+        r#for: String,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// The policy that holds on all hosts, besides their own
+    Policy {
+        #[command(subcommand)]
+        act: PolicyAct,
+        #[command(flatten)]
+        folder: FleetFolder,
     },
     /// Take in who has joined, and list the hosts: how many records, and when each spoke last
     List {
@@ -223,24 +246,60 @@ impl Which {
 fn moment(text: &str, now: u64) -> Result<u64, Failure> {
     let unknown =
         || Failure::Usage(format!("`{text}` is no time: say 30m, 12h, 7d, 2026-01-31 or 2026-01-31T12:00:00Z"));
-    let unit = |ms: u64| {
-        text.get(..text.len().saturating_sub(1))
-            .and_then(|number| number.parse::<u64>().ok())
-            .map(|n| n.saturating_mul(ms))
-    };
-    let ago = match text.chars().last() {
-        Some('m') => unit(60_000),
-        Some('h') => unit(3_600_000),
-        Some('d') => unit(86_400_000),
-        _ => None,
-    };
-    if let Some(ago) = ago {
+    if let Some(ago) = milliseconds(text) {
         return Ok(now.saturating_sub(ago));
     }
     let whole = text.parse::<jiff::Timestamp>().ok();
     let day = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok();
     let at = whole.or_else(day).ok_or_else(unknown)?;
     u64::try_from(at.as_millisecond()).map_err(|_| unknown())
+}
+
+/// `30s`, `30m`, `12h` or `7d` in milliseconds.
+fn milliseconds(text: &str) -> Option<u64> {
+    let unit = |ms: u64| {
+        let number = text.get(..text.len().saturating_sub(1))?.parse::<u64>().ok()?;
+        Some(number.saturating_mul(ms))
+    };
+    match text.chars().last() {
+        Some('s') => unit(1000),
+        Some('m') => unit(60_000),
+        Some('h') => unit(3_600_000),
+        Some('d') => unit(86_400_000),
+        _ => None,
+    }
+}
+
+#[derive(Subcommand)]
+enum PolicyAct {
+    /// Check a policy's rules and examples
+    Check {
+        /// The policy: docs/fleet.md
+        file: PathBuf,
+    },
+    /// Let a policy hold on all hosts, each of which checks it first against what it has on record
+    Push {
+        /// The policy: docs/fleet.md
+        file: PathBuf,
+        /// On these hosts first; the others go on with what they have until `widen`
+        #[arg(long, value_name = "HOST", value_delimiter = ',')]
+        first: Vec<String>,
+    },
+    /// Let what some hosts have first hold on all
+    Widen,
+    /// Go back to what held before
+    Back,
+    /// Which policy is in force on which host, and why another one is not
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a policy
+    Show {
+        /// Its number [default: that of all hosts]
+        number: Option<i32>,
+    },
 }
 
 #[derive(Subcommand)]
@@ -338,6 +397,9 @@ fn run(act: Fleet) -> Run {
                     Some(DeskAct::Check) => check_desk(&folder),
                 }
             }
+            Fleet::Run { folder } => keep(&folder).await,
+            Fleet::Sign { r#for, folder } => sign(&r#for, &folder).await,
+            Fleet::Policy { act, folder } => policy(act, &folder).await,
             Fleet::Join { token, config } => join(&token, &config.load()?).await,
             Fleet::Leave { config } => leave(&config.load()?),
             Fleet::List { json, folder } => list(json, &folder).await,
@@ -426,12 +488,14 @@ async fn enrol(host: &str, desk: bool, to: Option<PathBuf>, no_wait: bool, folde
     while Instant::now() < until {
         let mut open = folder.open()?;
         let settled = open.settle(&client).await?;
-        tell(&settled);
+        let others = settled.joined.iter().filter(|other| **other != member).cloned().collect();
+        tell(&Settled { joined: others, unproven: settled.unproven.clone() });
         if settled.unproven.contains(&member) {
             return Err(Failure::Refused(format!("somebody without its token has given a key for {member}")));
         }
         if open.hosts().iter().any(|known| known.member == member && known.key.is_some()) {
             let _ = std::fs::remove_file(&file);
+            say!("{member} has joined.");
             return Ok(());
         }
         drop(open);
@@ -442,7 +506,7 @@ async fn enrol(host: &str, desk: bool, to: Option<PathBuf>, no_wait: bool, folde
 
 fn tell(settled: &Settled) {
     for member in &settled.joined {
-        say!("{member} has joined.");
+        say_aside!("{member} has joined.");
     }
     for member in &settled.unproven {
         say_aside!(
@@ -470,18 +534,140 @@ fn read_token(file: &Path) -> Result<Token, Failure> {
     })
 }
 
-async fn run_desk(folder: &Path) -> Run {
-    let _log = bashgate::cli::log("warn");
-    let ready = |membership: &Membership| say!("The desk {} shows and hears.", membership.member);
+/// Ends when somebody stops the program.
+fn stopped() -> Result<impl Future<Output = ()>, Failure> {
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
         .map_err(|error| Failure::failed(error, "check the machine's limits"))?;
-    desk::run(folder, ready, async move {
+    Ok(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = tokio::signal::ctrl_c() => {}
         }
     })
-    .await?;
+}
+
+async fn run_desk(folder: &Path) -> Run {
+    let _log = bashgate::cli::log("warn");
+    let ready = |membership: &Membership| say!("The desk {} shows and hears.", membership.member);
+    desk::run(folder, ready, stopped()?).await?;
+    Ok(())
+}
+
+async fn keep(folder: &FleetFolder) -> Run {
+    let news = |news| match news {
+        News::Kept => say!("The fleet is kept: what counts in it is said every minute."),
+        News::Settled(settled) => tell(&settled),
+        News::Verified(findings) if findings.is_empty() => {
+            say!("Nothing is changed, missing, moved or added any more.");
+        }
+        News::Verified(findings) => findings.iter().for_each(|finding| say!("WRONG: {finding}")),
+        News::Trouble(error) => say_aside!("{error}; trying again"),
+    };
+    keeping::keep(folder.path()?, news, stopped()?).await?;
+    Ok(())
+}
+
+async fn sign(long: &str, folder: &FleetFolder) -> Run {
+    let unknown = || Failure::Usage(format!("`{long}` is no length of time: say 30s, 30m, 12h or 7d"));
+    let long = Duration::from_millis(milliseconds(long).ok_or_else(unknown)?);
+    let (mut folder, client) = settled(folder).await?;
+    let roll = folder.sign_for(&client, long).await?;
+    say!("What counts in the fleet now counts until {}.", clock::date(roll.until_ms));
+    Ok(())
+}
+
+fn read_policy(file: &Path) -> Result<String, Failure> {
+    let failed = |error| Failure::failed(format!("cannot read {}: {error}", file.display()), "check the path");
+    std::fs::read_to_string(file).map_err(failed)
+}
+
+async fn policy(act: PolicyAct, folder: &FleetFolder) -> Run {
+    if let PolicyAct::Check { file } = &act {
+        Bundle::parse(&read_policy(file)?).map_err(FolderError::from)?;
+        say!("{} is fine by itself. Each host checks it against what it has on record, too.", file.display());
+        return Ok(());
+    }
+    let (mut folder, client) = settled(folder).await?;
+    match act {
+        PolicyAct::Check { .. } => {}
+        PolicyAct::Push { file, first } => {
+            let first = first.iter().map(|name| host_name(name)).collect::<Result<Vec<_>, _>>()?;
+            let text = read_policy(&file)?;
+            let names = first.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let version = folder.push_policy(&client, &text, first).await?;
+            if names.is_empty() {
+                say!("Policy {} is to hold on all hosts.", version.number);
+            } else {
+                say!("Policy {} is to hold on {names} first. On all: bashgate fleet policy widen", version.number);
+            }
+            say!("Where it does, and where it does not and why: bashgate fleet policy list");
+        }
+        PolicyAct::Widen => {
+            let version = folder.widen_policy(&client).await?;
+            say!("Policy {} is to hold on all hosts.", version.number);
+        }
+        PolicyAct::Back => match folder.back_policy(&client).await? {
+            Some(version) => {
+                say!("Policy {} is to hold on all hosts, with the text of what held before.", version.number);
+            }
+            None => say!("Each host's own policy is to hold, and nothing else."),
+        },
+        PolicyAct::List { json } => list_policies(json, &mut folder, &client).await?,
+        PolicyAct::Show { number } => {
+            let (all, _) = folder.policies();
+            let none = || Failure::Refused("there is no policy of all hosts; name a number".to_owned());
+            let number = number.or(all.map(|version| version.number)).ok_or_else(none)?;
+            say_part!("{}", folder.policy_text(number)?);
+        }
+    }
+    Ok(())
+}
+
+async fn list_policies(json: bool, folder: &mut Folder, client: &Client) -> Run {
+    let (all, first) = folder.policies();
+    let tells = folder.tells(client).await?;
+    let hosts: Vec<MemberId> = folder
+        .hosts()
+        .iter()
+        .filter(|known| known.key.is_some() && !known.desk && known.revoked_ms.is_none())
+        .map(|known| known.member.clone())
+        .collect();
+    let wanted = |member: &MemberId| {
+        let first = first.as_ref().filter(|first| first.hosts.contains(&member.host)).map(|first| &first.version);
+        first.or(all.as_ref()).map(|version| version.number)
+    };
+    if json {
+        let of = |member: &MemberId| {
+            let (told, ago) = tells.get(member).cloned().unzip();
+            json!({"member": member, "wanted": wanted(member), "ago_ms": ago, "in_force": told.as_ref().and_then(|told| told.policy),
+                   "refused": told.and_then(|told| told.refused)})
+        };
+        say!("{}", json!({"all": all, "first": first, "hosts": hosts.iter().map(of).collect::<Vec<_>>()}));
+        return Ok(());
+    }
+    let number = |of: Option<i32>| of.map_or_else(|| "none".to_owned(), |number| number.to_string());
+    say!("On all hosts: {}", number(all.as_ref().map(|version| version.number)));
+    if let Some(first) = &first {
+        let names: Vec<&str> = first.hosts.iter().map(HostName::as_str).collect();
+        say!("First on {}: {}", names.join(", "), first.version.number);
+    }
+    for member in &hosts {
+        let Some((told, ago)) = tells.get(member) else {
+            say!("{member}  has said nothing yet");
+            continue;
+        };
+        let mut line = format!("{member}  policy {}", number(told.policy));
+        if told.policy != wanted(member) {
+            line.push_str(&format!(", BEHIND {}", number(wanted(member))));
+        }
+        if let Some((number, why)) = &told.refused {
+            line.push_str(&format!("; {number} was refused there: {why}"));
+        }
+        if *ago > verify::FRESH_MS {
+            line.push_str(&format!("; SILENT for {} min", ago / 60_000));
+        }
+        say!("{line}");
+    }
     Ok(())
 }
 
@@ -555,6 +741,7 @@ fn leave(config: &Config) -> Run {
 }
 
 /// The folder and its database, with whoever has joined since taken in.
+/// Opens the folder, and takes in who has joined: that is said beside what the command is for.
 async fn settled(folder: &FleetFolder) -> Result<(Folder, Client), Failure> {
     let mut folder = folder.open()?;
     let client = folder.connect().await?;
@@ -607,8 +794,7 @@ async fn check(json: bool, folder: &FleetFolder) -> Run {
             say!("{member}: {records} records, in order up to {upto}");
         }
         for finding in &report.findings {
-            let number = if finding.number == 1 { String::new() } else { format!(" ({})", finding.number) };
-            say!("{}{number}: {}", finding.host, finding.words);
+            say!("{finding}");
         }
     }
     if report.findings.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustls::pki_types::CertificateDer;
@@ -157,7 +158,7 @@ impl Address {
 
     /// The same, and is told when the server notifies of something that was listened for. A notification may get lost: whoever waits for
     /// one looks by himself, too.
-    pub async fn connect_and_hear(&self, login: &Login, hears: Arc<Notify>) -> Result<Client, DatabaseError> {
+    pub async fn connect_and_hear(&self, login: &Login, hears: Arc<Notices>) -> Result<Client, DatabaseError> {
         let mut config = Config::new();
         config
             .host(&self.host)
@@ -216,6 +217,28 @@ impl Address {
     }
 }
 
+/// What a connection was notified of.
+#[derive(Debug, Default)]
+pub struct Notices {
+    any: Notify,
+    fleet: AtomicBool,
+}
+
+/// Here is notified that the fleet's roll has changed, or what a host tells the others.
+pub const OF_FLEET: &str = "bashgate_fleet";
+
+impl Notices {
+    /// Waits until there is something new.
+    pub async fn something(&self) {
+        self.any.notified().await;
+    }
+
+    /// Whether something of [`OF_FLEET`] has changed since this was asked last.
+    pub fn of_fleet(&self) -> bool {
+        self.fleet.swap(false, Ordering::Relaxed)
+    }
+}
+
 /// Does something with a database. What one that holds on to a connection does not answer in time has failed.
 pub async fn timely<T, E: From<DatabaseError>>(work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let late = || DatabaseError::Sql("it does not answer in time".to_owned()).into();
@@ -250,18 +273,19 @@ impl Pauses {
 }
 
 /// Keeps a connection going until it ends.
-async fn drive<S, T>(mut connection: Connection<S, T>, hears: Arc<Notify>)
+async fn drive<S, T>(mut connection: Connection<S, T>, hears: Arc<Notices>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
 {
     while let Some(Ok(message)) = std::future::poll_fn(|context| connection.poll_message(context)).await {
-        if matches!(message, AsyncMessage::Notification(_)) {
-            hears.notify_one();
+        if let AsyncMessage::Notification(of) = message {
+            hears.fleet.fetch_or(of.channel() == OF_FLEET, Ordering::Relaxed);
+            hears.any.notify_one();
         }
     }
     // Whoever waits for something finds that nothing comes any more.
-    hears.notify_one();
+    hears.any.notify_one();
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use bashgate::chat::notice;
 use bashgate::chat::settings::{self, ChatFile, Settings};
 use bashgate::clock;
 use bashgate::control;
+use bashgate::fleet::roll::{Own, RollError};
 use bashgate::fleet::wire::{Answered, Words};
 use bashgate::held::held;
 use bashgate_shared::protocol::WorkspaceName;
@@ -30,11 +31,12 @@ use serde::Deserialize;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_postgres::Client;
+use tokio_postgres::types::Type;
 
 use super::asking::{TO_DESKS, TO_HOSTS, WAITS};
-use super::database::{DatabaseError, Pauses, timely};
+use super::database::{DatabaseError, Notices, OF_FLEET, Pauses, timely};
 use super::membership::{Membership, MembershipError, Taken};
-use super::statement::{Question, Reply, Signed};
+use super::statement::{self, Question, Reply, Signed, Statement as _};
 use super::{MemberId, random_hex};
 use hosts::{Hosts, Known};
 use speaking::{Heard, Speaking};
@@ -77,6 +79,9 @@ pub enum DeskError {
     /// The database.
     #[error(transparent)]
     Database(#[from] DatabaseError),
+    /// What counts in the fleet is not known.
+    #[error(transparent)]
+    Roll(RollError),
     /// It is no member any more, or not yet.
     #[error("{0}")]
     NotTaken(&'static str),
@@ -93,6 +98,7 @@ impl DeskError {
             Self::Config { .. } => "docs/fleet.md says what stands in it",
             Self::Membership(error) => error.help(),
             Self::Database(error) => error.help(),
+            Self::Roll(_) => "where the fleet is run, let this run: bashgate fleet run",
             Self::NotTaken(_) => "where the fleet is run: bashgate fleet list",
         }
     }
@@ -158,13 +164,14 @@ pub async fn run(
     let mut stopped = std::pin::pin!(stopped);
     let (membership, channels) = (membership(folder)?, channels(folder)?);
     let key = membership.key(folder)?;
+    let own = Own::read(folder).ok_or_else(|| DeskError::None(folder.to_owned()))?;
     let (hears, mut heard) = mpsc::unbounded_channel();
     let desk = Arc::new(Desk {
         membership,
         key,
         channels,
         board: Board::default(),
-        hosts: Mutex::default(),
+        hosts: Mutex::new(Hosts::new(own)),
         shown: Mutex::default(),
         unfit: Mutex::default(),
         told: Mutex::default(),
@@ -186,7 +193,7 @@ pub async fn run(
         // Without the database nothing says who speaks.
         speaking.falls_silent();
         // What it is told at the start to do otherwise is said at once.
-        if ready.is_some() && !matches!(error, DeskError::Database(_)) {
+        if ready.is_some() && !matches!(error, DeskError::Database(_) | DeskError::Roll(_)) {
             return Err(error);
         }
         tracing::warn!(%error, "the desk does not reach its fleet");
@@ -240,7 +247,7 @@ impl Desk {
         ready: &mut Option<impl FnOnce(&Membership)>,
         mut stopped: std::pin::Pin<&mut impl Future<Output = ()>>,
     ) -> Result<(), DeskError> {
-        let notified = Arc::new(Notify::new());
+        let notified = Arc::new(Notices::default());
         let login = self.membership.login();
         let client = Arc::new(self.membership.address.connect_and_hear(&login, notified.clone()).await?);
         match self.membership.taken(&client, self.key.public()).await? {
@@ -250,7 +257,9 @@ impl Desk {
                 return Err(DeskError::NotTaken("this desk was revoked: it belongs to the fleet no more"));
             }
         }
-        client.batch_execute(&format!("LISTEN {TO_DESKS}")).await?;
+        // What is lost by a server that dies is said again: nobody waits for its disk.
+        let listens = format!("LISTEN {TO_DESKS}; LISTEN {OF_FLEET}; SET synchronous_commit = off");
+        client.batch_execute(&listens).await?;
         // However much there is to be shown, time to speak is asked for beside it.
         let keeper = self.membership.address.connect(&login).await?;
         speaking.renew(&keeper).await?;
@@ -299,7 +308,7 @@ impl Desk {
                         tokio::spawn(async move { desk.hear(&client, overheard, at_ms).await });
                     }
                 }
-                () = notified.notified() => {}
+                () = notified.something() => {}
                 () = self.changed.notified() => {}
                 () = speaking.remembers() => {}
                 () = tokio::time::sleep(LOOK) => {}
@@ -310,8 +319,14 @@ impl Desk {
     /// One look at everything.
     async fn pass(&self, client: &Client, speaking: &Speaking, is_time: bool) -> Result<(), DeskError> {
         if is_time {
-            let rows = hosts::rows(client).await?;
-            held(&self.hosts).take(&rows, &self.membership);
+            let known = { held(&self.hosts).roll().to_owned() };
+            if let Some(brought) = hosts::brought(client, &known).await? {
+                // What is known already goes on to count for as long as it does.
+                if let Err(error) = held(&self.hosts).take(&brought) {
+                    tracing::warn!(%error, "a roll of the fleet counts for nothing");
+                }
+            }
+            held(&self.hosts).trouble().map_or(Ok(()), |trouble| Err(DeskError::Roll(trouble)))?;
             client.execute("SELECT tidy()", &[]).await?;
             // Of a host that is gone nobody says what became of its cards.
             self.board.lapse(clock::now().boot_ms);
@@ -357,7 +372,7 @@ impl Desk {
                     &[&host, &number, &id.as_str()],
                 )
                 .await?;
-            let Some(question) = row.and_then(|row| Signed::of(&row, 0)?.read::<Question>(&known.key)) else {
+            let Some(question) = row.and_then(|row| statement::in_row(&row, 0)?.read::<Question>(&known.key)) else {
                 tracing::warn!(host, %id, "a question that its host has not signed: it is not shown");
                 held(&self.unfit).insert(digest);
                 continue;
@@ -438,7 +453,7 @@ impl Desk {
             let Some(words) = held(&self.waiting).remove(&number) else { continue };
             let MemberId { host, number, .. } = &words.member;
             let known = held(&self.hosts).of(host.as_str(), *number);
-            let reply = known.and_then(|known| Signed::of(row, 1)?.read::<Reply>(&known.key));
+            let reply = known.and_then(|known| statement::in_row(row, 1)?.read::<Reply>(&known.key));
             let reply = reply.filter(|reply| reply.member == words.member && reply.to == words.text);
             let forged = || {
                 Some(Answered {
@@ -469,7 +484,7 @@ impl Desk {
             return None;
         }
         let mut words = Words {
-            member: serde_json::Value::Null,
+            member: self.membership.member.clone(),
             nonce: String::new(),
             at_ms,
             account: format!("{}:{}", settings.kind.word(), overheard.user),
@@ -533,7 +548,7 @@ impl Desk {
         let mut asked = Vec::new();
         for member in to {
             let nonce = random_hex::<16>().ok()?;
-            let words = Words { member: serde_json::json!(member), nonce, ..words.clone() };
+            let words = Words { member: member.clone(), nonce, ..words.clone() };
             asked.push((member.clone(), self.say(client, member, &words).await));
         }
         let until = tokio::time::Instant::now() + REPLY;
@@ -574,18 +589,11 @@ impl Desk {
         member: MemberId,
         words: &Words,
     ) -> Result<oneshot::Receiver<Option<Answered>>, DeskError> {
-        let (text, signature) = words.sign(&self.key);
+        let Signed { text, signature } = words.sign(&self.key);
         let own = &self.membership.member;
-        let row = client
-            .query_one(
-                "INSERT INTO said (host, number, desk, desk_number, text, signature) VALUES ($1, $2, $3, $4, $5, $6) RETURNING n",
-                &[&member.host.as_str(), &member.number, &own.host.as_str(), &own.number, &text, &signature],
-            )
-            .await?;
+        let n = say(client, &member, own, &Signed { text: text.clone(), signature }).await?;
         let (reply, waits) = oneshot::channel();
-        held(&self.waiting).insert(row.get(0), Waiting { text, member, reply });
-        // One that gets lost is made up for: hosts look by themselves.
-        let _ = client.batch_execute(&format!("NOTIFY {TO_HOSTS}")).await;
+        held(&self.waiting).insert(n, Waiting { text, member, reply });
         self.changed.notify_one();
         Ok(waits)
     }
@@ -608,4 +616,29 @@ impl Desk {
         };
         Answered { ok: true, text }
     }
+}
+
+/// Says something to a host in the name of a desk, in one go: its number in the database.
+pub async fn say(client: &Client, to: &MemberId, desk: &MemberId, words: &Signed) -> Result<i64, DatabaseError> {
+    // A notification that gets lost is made up for: hosts look by themselves.
+    let statement = format!(
+        "WITH new AS (
+             INSERT INTO said (host, number, desk, desk_number, text, signature) VALUES ($1, $2, $3, $4, $5, $6) RETURNING n)
+         SELECT n FROM new, LATERAL (SELECT pg_notify('{TO_HOSTS}', n::text)) AS told"
+    );
+    let (to_host, desk_host) = (to.host.as_str(), desk.host.as_str());
+    let row = client
+        .query_typed_one(
+            &statement,
+            &[
+                (&to_host, Type::TEXT),
+                (&to.number, Type::INT4),
+                (&desk_host, Type::TEXT),
+                (&desk.number, Type::INT4),
+                (&words.text, Type::TEXT),
+                (&words.signature, Type::TEXT),
+            ],
+        )
+        .await?;
+    Ok(row.get(0))
 }

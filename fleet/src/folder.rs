@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 use tokio_postgres::Client;
 
 use super::database::{Address, DatabaseError, Login};
+use super::keeping::Rolled;
 use super::statement::{Member, Revoked, Signed, Statement as _};
 use super::token::{self, Token};
-use super::{HostName, MemberId, random_hex, schema};
+use super::{HostName, MemberId, random_hex, role, schema};
 use bashgate::clock;
+use bashgate::fleet::bundle::BundleError;
 use bashgate::state::{self, StateError};
 
 /// How long a token counts that nobody has used.
@@ -65,6 +67,8 @@ struct Content {
     login: Login,
     #[serde(default)]
     hosts: Vec<Known>,
+    #[serde(default)]
+    rolled: Rolled,
 }
 
 /// Why something of a fleet is not done.
@@ -110,6 +114,12 @@ pub enum FolderError {
     /// The host is a member.
     #[error("{0} is a host of the fleet already")]
     Member(MemberId),
+    /// A policy that does not come out as it says.
+    #[error("the policy is wrong: {0}")]
+    Policy(#[from] BundleError),
+    /// No such policy.
+    #[error("{0}")]
+    NoPolicy(String),
 }
 
 impl From<tokio_postgres::Error> for FolderError {
@@ -131,6 +141,8 @@ impl FolderError {
             Self::OtherFleet => "give each fleet a database of its own",
             Self::Newer(_) => "run the newer bashgate",
             Self::Unknown(_) => "see: bashgate fleet list",
+            Self::Policy(_) => "docs/fleet.md says what stands in it",
+            Self::NoPolicy(_) => "see: bashgate fleet policy list",
             Self::Member(_) => "revoke it first, if it is to begin anew: bashgate fleet revoke",
         }
     }
@@ -140,7 +152,7 @@ impl FolderError {
 pub struct Folder {
     path: PathBuf,
     content: Content,
-    key: HostKey,
+    pub(crate) key: HostKey,
     _lock: File,
 }
 
@@ -180,7 +192,7 @@ impl Folder {
         };
         let folder = Self {
             path: path.to_owned(),
-            content: Content { id, address, login, hosts: Vec::new() },
+            content: Content { id, address, login, hosts: Vec::new(), rolled: Rolled::default() },
             key,
             _lock: lock,
         };
@@ -203,7 +215,17 @@ impl Folder {
         Ok(Self { path: path.to_owned(), content, key, _lock: lock })
     }
 
-    fn save(&self) -> Result<(), FolderError> {
+    /// What was signed last of what counts.
+    pub(crate) fn rolled(&mut self) -> &mut Rolled {
+        &mut self.content.rolled
+    }
+
+    /// Where the folder is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn save(&self) -> Result<(), FolderError> {
         let path = Self::file(&self.path);
         let text = serde_json::to_string_pretty(&self.content).unwrap_or_default();
         state::write_whole(&path, text.as_bytes()).map_err(|source| FolderError::File { path, source })
@@ -211,10 +233,16 @@ impl Folder {
 
     /// Connects to the fleet's database, and refuses another's.
     pub async fn connect(&self) -> Result<Client, FolderError> {
-        let client = self.content.address.connect(&self.content.login).await?;
+        let mut client = self.content.address.connect(&self.content.login).await?;
         match schema::held(&client).await? {
             Some((id, root, version)) if id == self.content.id && root == self.root().to_string() => {
-                if version > schema::VERSION { Err(FolderError::Newer(version)) } else { Ok(client) }
+                if version > schema::VERSION {
+                    return Err(FolderError::Newer(version));
+                }
+                if version < schema::VERSION {
+                    schema::upgrade(&mut client, &id, version).await?;
+                }
+                Ok(client)
             }
             _ => Err(FolderError::OtherFleet),
         }
@@ -267,7 +295,7 @@ impl Folder {
         self.save()?;
         let verifier = postgres_protocol::password::scram_sha_256(password.as_bytes());
         let group = if desk { schema::desks(&member.fleet) } else { schema::group(&member.fleet) };
-        let role = member.role();
+        let role = role(&member);
         // By the server's clock.
         let until = client.query_one("SELECT (now() + make_interval(hours => $1))::text", &[&TOKEN_HOURS]).await?;
         let until: String = until.get(0);
@@ -310,7 +338,7 @@ impl Folder {
             }
             .sign(&self.key);
             let Signed { text, signature } = &signed;
-            let change = format!("ALTER ROLE \"{}\" VALID UNTIL 'infinity'", known.member.role());
+            let change = format!("ALTER ROLE \"{}\" VALID UNTIL 'infinity'", role(&known.member));
             client.batch_execute(&change).await?;
             client
                 .execute(
@@ -324,6 +352,9 @@ impl Folder {
             self.save()?;
             settled.joined.push(known.member);
         }
+        if !settled.joined.is_empty() {
+            self.sign_roll(client).await?;
+        }
         Ok(settled)
     }
 
@@ -336,8 +367,9 @@ impl Folder {
         known.secret = None;
         let member = known.member.clone();
         self.save()?;
+        self.sign_roll(client).await?;
         let Signed { text, signature } = Revoked { member: member.clone(), at_ms }.sign(&self.key);
-        let role = member.role();
+        let role = role(&member);
         let there = client.query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&role]).await?;
         if there.is_some() {
             let shut = format!("ALTER ROLE \"{role}\" NOLOGIN PASSWORD NULL");

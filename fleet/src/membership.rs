@@ -7,9 +7,9 @@ use bashgate_shared::seal::{HostKey, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::database::{Address, DatabaseError, Login};
-use super::statement::{Member, Revoked, Signed};
+use super::statement::{self, Member, Revoked};
 use super::token::{self, Token};
-use super::{MemberId, random_hex};
+use super::{MemberId, random_hex, role};
 use bashgate::state::{self, StateError};
 
 /// A host's membership.
@@ -156,7 +156,8 @@ impl Membership {
         for path in [file(state), key_file(state)] {
             state::remove(&path).map_err(|source| MembershipError::File { path, source })?;
         }
-        Ok(())
+        let failed = |source| MembershipError::File { path: state.to_owned(), source };
+        bashgate::fleet::forget(state).map_err(failed)
     }
 
     /// The host's fleet key.
@@ -166,7 +167,7 @@ impl Membership {
 
     /// As whom the host connects.
     pub fn login(&self) -> Login {
-        Login { role: self.member.role(), password: self.password.clone() }
+        Login { role: role(&self.member), password: self.password.clone() }
     }
 
     /// True when the database has the host's key and password.
@@ -186,7 +187,7 @@ impl Membership {
                 let client = self.address.connect(&first).await?;
                 // The server gets what it needs to check it, never the password.
                 let verifier = postgres_protocol::password::scram_sha_256(self.password.as_bytes());
-                let change = format!("ALTER ROLE \"{}\" PASSWORD '{verifier}'", self.member.role());
+                let change = format!("ALTER ROLE \"{}\" PASSWORD '{verifier}'", role(&self.member));
                 client.batch_execute(&change).await?;
                 client
             }
@@ -219,11 +220,11 @@ impl Membership {
             )
             .await?;
         let Some((row, root)) = row.zip(PublicKey::parse(&self.root)) else { return Ok(Taken::NotYet) };
-        let revoked = Signed::of(&row, 2).and_then(|signed| signed.read::<Revoked>(&root));
+        let revoked = statement::in_row(&row, 2).and_then(|signed| signed.read::<Revoked>(&root));
         if revoked.is_some_and(|revoked| revoked.member == self.member) {
             return Ok(Taken::Revoked);
         }
-        let member = Signed::of(&row, 0).and_then(|signed| signed.read::<Member>(&root));
+        let member = statement::in_row(&row, 0).and_then(|signed| signed.read::<Member>(&root));
         let is_ours = |member: Member| member.member == self.member && member.key == key.to_string();
         Ok(if member.is_some_and(is_ours) { Taken::Yes } else { Taken::NotYet })
     }

@@ -8,13 +8,14 @@ use tokio_postgres::Client;
 
 use super::database::DatabaseError;
 use super::role_prefix;
+use bashgate::fleet::tells::MOST_TELLS;
 use bashgate::fleet::wire::{MOST, MOST_CARD};
 
 /// Longest question as its host signs it, in characters: a card as text in text, with what else is said of it.
 pub const MOST_QUESTION: usize = 2 * MOST_CARD + (64 << 10);
 
 /// The version of the tables.
-pub const VERSION: i32 = 1;
+pub const VERSION: i32 = 2;
 
 /// So many months have parts of their own for their records from the start; what is older or younger lies in one more part.
 const MONTHS: i32 = 24;
@@ -24,9 +25,21 @@ pub async fn create(client: &mut Client, fleet: &str, root: &str) -> Result<(), 
     let transaction = client.transaction().await?;
     let prefix = role_prefix(fleet);
     transaction.batch_execute(&script(&prefix)).await?;
+    transaction.batch_execute(&second(&prefix)).await?;
     transaction
         .execute("INSERT INTO bashgate.fleet (id, root, version) VALUES ($1, $2, $3)", &[&fleet, &root, &VERSION])
         .await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// Brings the tables of an earlier version up to this one, whole or not at all. Hosts and desks of that version go on with them.
+pub async fn upgrade(client: &mut Client, fleet: &str, from: i32) -> Result<(), DatabaseError> {
+    let transaction = client.transaction().await?;
+    if from < 2 {
+        transaction.batch_execute(&second(&role_prefix(fleet))).await?;
+    }
+    transaction.execute("UPDATE bashgate.fleet SET version = $1", &[&VERSION]).await?;
     transaction.commit().await?;
     Ok(())
 }
@@ -200,6 +213,42 @@ fn script(prefix: &str) -> String {
             END LOOP;
         END
         $do$;
+        "
+    )
+}
+
+/// What version 2 adds.
+fn second(prefix: &str) -> String {
+    let (group, desks) = (format!("{prefix}hosts"), format!("{prefix}desks"));
+    let own = format!("'{prefix}' || host || '_' || number = current_user");
+    format!(
+        "
+        -- What counts in the fleet now, as its key has signed.
+        CREATE TABLE bashgate.roll (
+            one boolean PRIMARY KEY DEFAULT true CHECK (one),
+            text text NOT NULL,
+            signature text NOT NULL,
+            members text NOT NULL
+        );
+        GRANT SELECT ON bashgate.roll TO \"{group}\", \"{desks}\";
+
+        -- Policies, by their numbers. The roll names what they are.
+        CREATE TABLE bashgate.policy (number integer PRIMARY KEY, text text NOT NULL);
+        GRANT SELECT ON bashgate.policy TO \"{group}\";
+
+        -- What each host tells the others, as it has signed.
+        CREATE TABLE bashgate.tells (
+            host text NOT NULL,
+            number integer NOT NULL,
+            text text NOT NULL CHECK (length(text) <= {MOST_TELLS}),
+            signature text NOT NULL CHECK (length(signature) <= 256),
+            PRIMARY KEY (host, number)
+        );
+        ALTER TABLE bashgate.tells ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY seen ON bashgate.tells FOR SELECT TO \"{group}\" USING (true);
+        CREATE POLICY own ON bashgate.tells FOR INSERT TO \"{group}\" WITH CHECK ({own});
+        CREATE POLICY own_again ON bashgate.tells FOR UPDATE TO \"{group}\" USING ({own}) WITH CHECK ({own});
+        GRANT SELECT, INSERT, UPDATE (text, signature) ON bashgate.tells TO \"{group}\";
         "
     )
 }

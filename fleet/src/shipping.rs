@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::say;
 use bashgate_shared::seal::HostKey;
-use tokio::sync::Notify;
 use tokio_postgres::{Client, Transaction};
 
-use super::database::{DatabaseError, Pauses};
+use super::database::{DatabaseError, Notices, Pauses};
 use super::membership::{Membership, MembershipError, Taken};
-use super::statement::{Head, Signed, Start, Statement as _};
+use super::statement::{self, Head, Start, Statement as _};
 use bashgate::audit::{Hash, Record};
 use bashgate::clock;
 use bashgate::fleet::Standing;
@@ -87,6 +86,11 @@ pub enum ShippingError {
         /// The last one that is gone here.
         here: u64,
     },
+    /// The database's tables are an earlier version's.
+    #[error(
+        "the fleet's tables are of an older version; where the fleet is run, with this version: bashgate fleet list"
+    )]
+    OldTables,
     /// What the database says of this host, this host has not said.
     #[error(
         "somebody changed what the fleet's database holds of this host; run `bashgate fleet verify`, and see who could"
@@ -178,7 +182,7 @@ impl Work {
 pub(crate) async fn entered(
     membership: &Membership,
     state: &Path,
-    hears: Arc<Notify>,
+    hears: Arc<Notices>,
 ) -> Result<(HostKey, Client), ShippingError> {
     // Two at once would use up the token under each other's hands.
     if !membership.is_complete() {
@@ -242,7 +246,7 @@ impl Sender<'_> {
             // Records that no head speaks of are not ours, or their head is gone.
             return if there.is_none() { Ok(None) } else { Err(ShippingError::Forged) };
         };
-        let head = Signed::of(&row, 0).and_then(|signed| signed.read::<Head>(self.key.public()));
+        let head = statement::in_row(&row, 0).and_then(|signed| signed.read::<Head>(self.key.public()));
         let head = head.filter(|head| head.member == self.membership.member);
         let (seq, hash) = head.and_then(|head| head.end()).ok_or(ShippingError::Forged)?;
         let there = there.map_or(0, i64::cast_unsigned);

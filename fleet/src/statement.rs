@@ -1,47 +1,17 @@
 //! What is signed in a fleet: by the fleet's own key, which hosts and desks belong to it; by a host's, where its chain of records begins
-//! and ends, what it holds, and what it replies. What desks sign is [`bashgate::fleet::wire::Words`].
+//! and ends, what it holds, and what it replies. What hosts check themselves is [`bashgate::fleet::roll`], [`bashgate::fleet::tells`] and
+//! [`bashgate::fleet::wire::Words`].
 
-use bashgate_shared::seal::{HostKey, PublicKey};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::MemberId;
 use bashgate::audit::Hash;
+pub use bashgate::fleet::signed::{Signed, Statement};
 use bashgate::fleet::wire::{Answered, Shown};
 
-/// A statement as it was signed: its exact text, and the signature in hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signed {
-    /// The text.
-    pub text: String,
-    /// The signature.
-    pub signature: String,
-}
-
-/// What can be signed.
-pub trait Statement: Serialize + DeserializeOwned {
-    /// What kind of statement it is: one kind never passes for another.
-    const KIND: &'static str;
-
-    /// Signs it.
-    fn sign(&self, key: &HostKey) -> Signed {
-        let text = serde_json::to_string(self).unwrap_or_default();
-        let signature = key.attest(Self::KIND, &text);
-        Signed { text, signature }
-    }
-}
-
-impl Signed {
-    /// The statement whose text and signature stand in these two columns of a row, one behind the other; `None` where there is none.
-    pub fn of(row: &tokio_postgres::Row, at: usize) -> Option<Self> {
-        Some(Self { text: row.get::<_, Option<_>>(at)?, signature: row.get::<_, Option<_>>(at + 1)? })
-    }
-
-    /// What it says, if this key has signed it as that kind of statement.
-    pub fn read<S: Statement>(&self, key: &PublicKey) -> Option<S> {
-        let is_signed = key.check_attested(S::KIND, &self.text, &self.signature);
-        is_signed.then(|| serde_json::from_str(&self.text).ok()).flatten()
-    }
+/// The statement whose text and signature stand in these two columns of a row, one behind the other; `None` where there is none.
+pub fn in_row(row: &tokio_postgres::Row, at: usize) -> Option<Signed> {
+    Some(Signed { text: row.get::<_, Option<_>>(at)?, signature: row.get::<_, Option<_>>(at + 1)? })
 }
 
 /// The fleet's key says that a host belongs to it.
@@ -144,6 +114,8 @@ impl Statement for Reply {
 
 #[cfg(test)]
 mod tests {
+    use bashgate_shared::seal::HostKey;
+
     use super::super::HostName;
     use super::*;
 

@@ -12,7 +12,7 @@ use tokio_postgres::{Client, IsolationLevel, Row, Transaction};
 use super::MemberId;
 use super::database::DatabaseError;
 use super::folder::{Folder, FolderError, Known, Seen};
-use super::statement::{Head, Member, Revoked, Signed, Start};
+use super::statement::{self, Head, Member, Revoked, Start};
 use bashgate::audit::{Broken, Hash, Record, Verifier};
 use bashgate::clock;
 
@@ -70,6 +70,13 @@ pub struct Finding {
     pub words: String,
 }
 
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let number = if self.number == 1 { String::new() } else { format!(" ({})", self.number) };
+        write!(f, "{}{number}: {}", self.host, self.words)
+    }
+}
+
 /// A host's chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chain {
@@ -96,31 +103,39 @@ pub struct Report {
 
 /// Looks at everything, as it is at one moment. What is in order is kept in the folder, to be held against later.
 pub async fn verify(folder: &mut Folder, client: &mut Client) -> Result<Report, FolderError> {
+    let (report, seen) = look(folder.hosts(), *folder.root(), client).await?;
+    folder.saw(seen)?;
+    Ok(report)
+}
+
+/// The same without a folder, which others may work on meanwhile: what is wrong, and what is to be kept there of each host.
+pub async fn look(
+    hosts: &[Known],
+    root: PublicKey,
+    client: &mut Client,
+) -> Result<(Report, Vec<(MemberId, Seen)>), DatabaseError> {
     let mut report = Report::default();
     let mut seen = Vec::new();
     let snapshot = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start();
     let snapshot = snapshot.await.map_err(DatabaseError::from)?;
     // What is said at one moment is not older than it: see `Silent`.
     let now = clock::now().unix_ms;
-    let root = *folder.root();
-    for known in folder.hosts().iter().filter(|known| known.key.is_some() && !known.desk) {
+    for known in hosts.iter().filter(|known| known.key.is_some() && !known.desk) {
         let (chain, end) = Look { root: &root, known, now, findings: &mut report.findings }.host(&snapshot).await?;
         if let Some((seq, hash)) = end {
             seen.push((known.member.clone(), Seen { seq, hash: hash.to_string(), at_ms: now }));
         }
         report.chains.push(chain);
     }
-    report.findings.extend(strangers(folder, &snapshot).await?);
-    drop(snapshot);
-    folder.saw(seen)?;
-    Ok(report)
+    report.findings.extend(strangers(hosts, &snapshot).await?);
+    Ok((report, seen))
 }
 
 /// Rows of hosts that the fleet does not know. One whose token nobody has used yet has a row, and no records.
-async fn strangers(folder: &Folder, snapshot: &Transaction<'_>) -> Result<Vec<Finding>, DatabaseError> {
+async fn strangers(hosts: &[Known], snapshot: &Transaction<'_>) -> Result<Vec<Finding>, DatabaseError> {
     let named = |known: &Known| (known.member.host.to_string(), known.member.number);
     let known: BTreeMap<(String, i32), bool> =
-        folder.hosts().iter().map(|known| (named(known), known.key.is_some() && !known.desk)).collect();
+        hosts.iter().map(|known| (named(known), known.key.is_some() && !known.desk)).collect();
     let rows = snapshot
         .query(
             "SELECT host, number, false FROM host
@@ -175,7 +190,7 @@ impl Look<'_> {
             &of,
         );
         let row = row.await?;
-        let head = row.as_ref().and_then(|row| Signed::of(row, 0)?.read::<Head>(&key?));
+        let head = row.as_ref().and_then(|row| statement::in_row(row, 0)?.read::<Head>(&key?));
         let head = head.filter(|head| head.member == *member);
         let end = head.as_ref().and_then(Head::end);
         if row.is_some() && end.is_none() {
@@ -185,8 +200,9 @@ impl Look<'_> {
         self.speaks(chain.spoke_ms);
         // Where the chain begins: with the first record, or where the host has signed that the ones before were pruned.
         let said = row.as_ref().filter(|row| row.get::<_, Option<String>>(2).is_some());
-        let start =
-            said.and_then(|row| Signed::of(row, 2)?.read::<Start>(&key?)).filter(|start| start.member == *member);
+        let start = said
+            .and_then(|row| statement::in_row(row, 2)?.read::<Start>(&key?))
+            .filter(|start| start.member == *member);
         let start = start.and_then(|start| Some((start.seq, Hash::parse(&start.hash)?)));
         if said.is_some() && start.is_none() {
             self.found(Kind::NoStart, None, "the beginning of its chain is not what it has signed");
@@ -226,13 +242,13 @@ impl Look<'_> {
 
     /// What the fleet's key has signed of it.
     fn membership(&mut self, row: &Row) {
-        let member = Signed::of(row, 0).and_then(|signed| signed.read::<Member>(self.root));
+        let member = statement::in_row(row, 0).and_then(|signed| signed.read::<Member>(self.root));
         if member
             .is_none_or(|member| member.member != self.known.member || Some(&member.key) != self.known.key.as_ref())
         {
             self.found(Kind::NotMember, None, "what the fleet's key has signed of it is gone or changed");
         }
-        let revoked = Signed::of(row, 2).and_then(|signed| signed.read::<Revoked>(self.root));
+        let revoked = statement::in_row(row, 2).and_then(|signed| signed.read::<Revoked>(self.root));
         let is_said = revoked.is_some_and(|revoked| revoked.member == self.known.member);
         if is_said != self.known.revoked_ms.is_some() {
             let words = if is_said {
@@ -381,7 +397,8 @@ pub async fn list(folder: &Folder, client: &Client) -> Result<Vec<Listed>, Datab
             )
             .await?;
         let key = known.key.as_deref().and_then(PublicKey::parse);
-        let head = row.and_then(|row| Signed::of(&row, 0)?.read::<Head>(&key?)).filter(|head| head.member == *member);
+        let head =
+            row.and_then(|row| statement::in_row(&row, 0)?.read::<Head>(&key?)).filter(|head| head.member == *member);
         listed.push(Listed {
             member: member.clone(),
             desk: known.desk.then(|| known.key.clone()),

@@ -3,6 +3,11 @@
 //! What knows PostgreSQL is another program, `bashgate-fleet`. The host starts it where it belongs to a fleet, hears how it stands, and
 //! waits for nothing: whatever a database does to that program, nothing of it decides.
 
+pub mod bundle;
+pub mod member;
+pub mod roll;
+pub mod signed;
+pub mod tells;
 pub mod wire;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,6 +20,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::held::held;
+use member::MemberId;
+use tells::Told;
 use wire::{FromFleet, Shown, ToFleet};
 
 /// The program.
@@ -35,6 +42,31 @@ pub fn membership_file(state: &Path) -> PathBuf {
     state.join("fleet.json")
 }
 
+/// What a host keeps in its state folder of what its fleet has said, for the next start.
+pub(crate) fn kept(state: &Path) -> Kept {
+    Kept {
+        roll: state.join("fleet-roll.json"),
+        policy: state.join("fleet-policy.json"),
+        heard: state.join("fleet-heard.json"),
+    }
+}
+
+/// See [`kept`].
+pub(crate) struct Kept {
+    /// What counts.
+    pub(crate) roll: PathBuf,
+    /// The policy that is in force.
+    pub(crate) policy: PathBuf,
+    /// What others have seen, as far as it counts here already.
+    pub(crate) heard: PathBuf,
+}
+
+/// Forgets what a host keeps of a fleet.
+pub fn forget(state: &Path) -> io::Result<()> {
+    let Kept { roll, policy, heard } = kept(state);
+    [roll, policy, heard].iter().try_for_each(|path| crate::state::remove(path))
+}
+
 /// True for a host that belongs to a fleet, or is about to join one.
 pub fn is_member(state: &Path) -> bool {
     membership_file(state).exists()
@@ -53,6 +85,9 @@ pub struct Standing {
     /// What keeps desks from answering, where they may answer for this host.
     #[serde(default)]
     pub desks: Option<String>,
+    /// Which of the fleet's policies is in force, and what keeps another one from it. The host says this itself.
+    #[serde(default)]
+    pub policy: Option<String>,
 }
 
 impl Standing {
@@ -61,15 +96,16 @@ impl Standing {
         let member = self.member.as_deref().unwrap_or("this host");
         let sent = self.sent.map_or_else(|| "nothing sent yet".to_owned(), |sent| format!("has records up to {sent}"));
         let desks = self.desks.as_ref().map(|why| format!("; NO DESK ANSWERS NOW: {why}")).unwrap_or_default();
+        let policy = self.policy.as_ref().map(|policy| format!("; {policy}")).unwrap_or_default();
         match &self.trouble {
-            None => format!("fleet: {member}, {sent}{desks}"),
-            Some(trouble) => format!("fleet: {member}, {sent}; NOTHING GOES THERE NOW: {trouble}{desks}"),
+            None => format!("fleet: {member}, {sent}{policy}{desks}"),
+            Some(trouble) => format!("fleet: {member}, {sent}{policy}; NOTHING GOES THERE NOW: {trouble}{desks}"),
         }
     }
 }
 
-/// Takes what was said at desks: the number in the database, the text and the signature.
-pub type Hears = Arc<dyn Fn(i64, String, String) + Send + Sync>;
+/// Takes what is for the host to hear.
+pub type Hears = Arc<dyn Fn(FromFleet) + Send + Sync>;
 
 /// What sends the record of a running host, and brings cards to desks and their words back.
 pub struct Shipper {
@@ -96,6 +132,8 @@ struct Outgoing {
     version: u64,
     cards: BTreeMap<String, (u64, Shown)>,
     replies: VecDeque<ToFleet>,
+    /// What the host tells the others, and when that changed last.
+    tells: Option<(u64, Told, Vec<MemberId>)>,
 }
 
 impl Shipper {
@@ -130,6 +168,20 @@ impl Shipper {
         });
     }
 
+    /// Tells the others of the fleet how it stands here, and hears these of them.
+    pub fn tells(&self, what: Told, hears: Vec<MemberId>) {
+        let is_known = |outgoing: &Outgoing| {
+            outgoing.tells.as_ref().is_some_and(|(_, known, heard)| *known == what && *heard == hears)
+        };
+        if is_known(&held(&self.shared.outgoing)) {
+            return;
+        }
+        self.shared.change(|outgoing| {
+            outgoing.version += 1;
+            outgoing.tells = Some((outgoing.version, what, hears));
+        });
+    }
+
     /// What replies to words of desks, also from elsewhere.
     pub fn replies(&self) -> impl Fn(ToFleet) + Send + use<> {
         let shared = self.shared.clone();
@@ -157,7 +209,7 @@ impl Shared {
 
     /// Says what there is to say, and closes the pipe when nobody wants the program any more: it ends then.
     fn writes(&self, run: u64, mut stdin: ChildStdin) {
-        let (mut has_begun, mut written) = (false, 0);
+        let (mut has_begun, mut written, mut told) = (false, 0, 0);
         loop {
             let mut lines = Vec::new();
             {
@@ -169,6 +221,11 @@ impl Shared {
                     if outgoing.has_desks && !has_begun {
                         has_begun = true;
                         lines.push(ToFleet::Begin);
+                    }
+                    if let Some((version, what, hears)) = outgoing.tells.clone().filter(|(version, ..)| *version > told)
+                    {
+                        told = version;
+                        lines.push(ToFleet::Tells { what, hears });
                     }
                     if has_begun {
                         let new = outgoing.cards.values().filter(|(version, _)| *version > written);
@@ -225,7 +282,7 @@ impl Shared {
                         *known = Standing { desks: known.desks.take(), ..standing };
                     }
                     Ok(FromFleet::Desks(trouble)) => held(&self.standing).desks = trouble,
-                    Ok(FromFleet::Said { number, text, signature }) => (self.hears)(number, text, signature),
+                    Ok(said) => (self.hears)(said),
                     Err(error) => tracing::warn!(%error, "{PROGRAM} said what cannot be read"),
                 }
             }

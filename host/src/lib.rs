@@ -2,7 +2,7 @@
 //!
 //! From the ground up: [`authority`] (who said it) and [`taint`] under [`policy`] and [`approval`] under [`case`] (one
 //! request's life), [`suggest`] on top of these (what could be
-//! written down against questions), all pure; then the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`],
+//! written down against questions) and [`replay`] (what another policy would have said), all pure; then the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`],
 //! [`control`], [`metrics`], [`programs`] and [`fleet`] (many hosts, one record), none of which starts another one's work, [`registered`] (where a person's gates are), on top of [`mailbox_folder`] (folders that
 //! are not left) and [`fault`] (places where tests let it die) and [`outgoing`] (how services are called); then [`daemon`], the one loop (event in, effect out), with [`page`], the web page, and [`up`], a container beside it; then
 //! [`cli`].
@@ -32,6 +32,7 @@ pub mod page;
 pub mod policy;
 pub mod programs;
 pub mod registered;
+pub mod replay;
 pub mod respond;
 pub mod rule_draft;
 pub mod state;

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use bashgate_tests::{Dice, Output, Site, bin, pause, rounds, until};
+use bashgate_tests::{Dice, Killed, Output, Site, bin, pause, rounds, until};
 use serde_json::Value;
 
 use super::cases::{ASKED, Buttons as _, Service, Shown, Who, sheet};
@@ -61,6 +61,7 @@ struct World {
     desks: Vec<Desk>,
     hosts: Vec<Member>,
     service: Telegram,
+    _kept: Killed,
     fleet: Fleet,
 }
 
@@ -83,6 +84,7 @@ impl World {
     fn heard_by(config: &str, people: &[i64]) -> Self {
         let fleet = Fleet::new();
         let service = Telegram::start();
+        let kept = fleet.kept();
         let mut desks: Vec<Desk> = ["office", "home"].iter().map(|name| desk(&fleet, &service, name, people)).collect();
         let hosts = HOSTS.iter().map(|name| {
             let site = Site::new("");
@@ -111,7 +113,7 @@ impl World {
         }
         // A host that has only just started hears no desk.
         pause(Duration::from_secs(6));
-        Self { desks, hosts, service, fleet }
+        Self { desks, hosts, service, _kept: kept, fleet }
     }
 
     fn cards(&self) -> Vec<Shown> {

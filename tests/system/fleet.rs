@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use bashgate_tests::{Host, Output, Postgres, Site, bin, until};
+use bashgate_tests::{Host, Killed, Output, Postgres, Site, bin, until};
 use serde_json::Value;
 
 /// A fleet: its database and the folder of whoever runs it.
@@ -64,6 +64,17 @@ impl Fleet {
         let token = self.token(name);
         site.cli(["fleet", "join", token.to_str().unwrap()]).expect(0);
         std::fs::remove_file(token).unwrap();
+    }
+
+    /// Keeps it: what counts in it is said until that is dropped.
+    pub(crate) fn kept(&self) -> Killed {
+        let mut command = self.command(&["run"]);
+        let log = self.folder.path().join("kept.log");
+        let out = std::fs::File::options().create(true).append(true).open(&log).unwrap();
+        let running =
+            Killed(command.stdin(Stdio::null()).stdout(out.try_clone().unwrap()).stderr(out).spawn().unwrap());
+        until("the fleet to be kept", || std::fs::read_to_string(&log).unwrap().contains("is kept").then_some(()));
+        running
     }
 
     /// What is wrong, as `verify` finds it: host, kind and record.
@@ -444,7 +455,7 @@ fn a_token_makes_one_host_once() {
     std::fs::remove_file(&stolen).unwrap();
     let better = fleet.token("b");
     join(&sites[1], &better).expect(0);
-    assert!(fleet.cli(&["list"]).expect(0).stdout.contains("b (2) has joined."));
+    assert!(fleet.cli(&["list"]).expect(0).stderr.contains("b (2) has joined."));
     // Files that are no tokens.
     for text in
         ["", "{}", "[1]", &used.replace("member", "remember"), &used.replace("\"number\": 1", "\"number\": \"x\"")]

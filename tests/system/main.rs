@@ -28,6 +28,7 @@ mod egress_reads;
 mod faults_of_hook;
 mod faults_of_host;
 mod fleet;
+mod fleet_counts;
 mod flow;
 mod gate_kept;
 mod hostile_elsewhere;

@@ -1,14 +1,13 @@
-//! The hosts that a desk knows: those that the fleet's key has signed for.
+//! The hosts that a desk knows: those that the fleet's roll names.
 
-use std::collections::BTreeMap;
-
+use bashgate::clock;
+use bashgate::fleet::roll::{Brought, Known as Counts, Own, RollError};
 use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::seal::PublicKey;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 
 use crate::database::DatabaseError;
-use crate::membership::Membership;
-use crate::statement::{Member, Revoked, Signed};
+use crate::statement;
 use crate::{HostName, MemberId};
 
 /// A host.
@@ -19,42 +18,51 @@ pub(super) struct Known {
 }
 
 /// All of them.
-#[derive(Debug, Default)]
-pub(super) struct Hosts(BTreeMap<(String, i32), Known>);
+#[derive(Debug)]
+pub(super) struct Hosts {
+    counts: Counts,
+    /// The signature of the roll that was brought last.
+    roll: String,
+}
 
-/// What the database says of each.
-pub(super) async fn rows(client: &Client) -> Result<Vec<Row>, DatabaseError> {
-    let rows = client
-        .query("SELECT member, member_signature, revoked, revoked_signature FROM host WHERE member IS NOT NULL", &[])
-        .await?;
-    Ok(rows)
+/// The fleet's roll, where it is another one than the one with this signature. A desk has no policy of its own.
+pub(super) async fn brought(client: &Client, known: &str) -> Result<Option<Brought>, DatabaseError> {
+    let row = client.query_opt("SELECT text, signature, members FROM roll WHERE signature <> $1", &[&known]).await?;
+    Ok(row.and_then(|row| Some(Brought { roll: statement::in_row(&row, 0)?, members: row.get(2), policy: None })))
 }
 
 impl Hosts {
-    /// Takes what the fleet's key has signed.
-    pub(super) fn take(&mut self, rows: &[Row], own: &Membership) {
-        self.0.clear();
-        let Some(root) = PublicKey::parse(&own.root) else { return };
-        for row in rows {
-            let Some(member) = Signed::of(row, 0).and_then(|signed| signed.read::<Member>(&root)) else { continue };
-            let revoked = Signed::of(row, 2).and_then(|signed| signed.read::<Revoked>(&root));
-            let is_out = revoked.is_some_and(|revoked| revoked.member == member.member);
-            let Some(key) = PublicKey::parse(&member.key).filter(|_| !is_out && !member.desk) else { continue };
-            if member.member.fleet == own.member.fleet {
-                let named = (member.member.host.to_string(), member.member.number);
-                self.0.insert(named, Known { member: member.member, key });
-            }
-        }
+    /// None yet.
+    pub(super) fn new(own: Own) -> Self {
+        Self { counts: Counts::new(own), roll: String::new() }
+    }
+
+    /// The signature of the roll that was brought last.
+    pub(super) fn roll(&self) -> &str {
+        &self.roll
+    }
+
+    /// Takes what the fleet's key has signed. What is refused is not brought again.
+    pub(super) fn take(&mut self, brought: &Brought) -> Result<(), RollError> {
+        self.roll.clone_from(&brought.roll.signature);
+        self.counts.take(brought, clock::now().unix_ms)
+    }
+
+    /// Why the fleet counts as unreachable.
+    pub(super) fn trouble(&self) -> Option<RollError> {
+        self.counts.trouble(clock::now().unix_ms)
     }
 
     /// One of them.
     pub(super) fn of(&self, host: &str, number: i32) -> Option<Known> {
-        self.0.get(&(host.to_owned(), number)).cloned()
+        let is_it = |member: &MemberId| member.host.as_str() == host && member.number == number;
+        let found = self.counts.hosts().find(|(member, _)| is_it(member))?;
+        Some(Known { member: found.0.clone(), key: *found.1 })
     }
 
     /// All of them.
     pub(super) fn all(&self) -> Vec<MemberId> {
-        self.0.values().map(|known| known.member.clone()).collect()
+        self.counts.hosts().map(|(member, _)| member.clone()).collect()
     }
 
     /// The host of a workspace as channels name it, and the workspace's name there.
@@ -62,9 +70,9 @@ impl Hosts {
         // A host's name has no dot.
         let (host, workspace) = name.as_str().split_once('.')?;
         let host = HostName::parse(host)?;
-        let newest =
-            self.0.values().filter(|known| known.member.host == host).max_by_key(|known| known.member.number)?;
-        Some((newest.member.clone(), WorkspaceName::parse(workspace)?))
+        let named = self.counts.hosts().filter(|(member, _)| member.host == host);
+        let (newest, _) = named.max_by_key(|(member, _)| member.number)?;
+        Some((newest.clone(), WorkspaceName::parse(workspace)?))
     }
 }
 

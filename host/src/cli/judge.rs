@@ -16,10 +16,11 @@ use super::{Failure, Run};
 use crate::approval::writes;
 use crate::egress::hosts::Entry;
 use crate::inspector::{Brief, offline};
-use crate::policy::cage::{self, Cage};
+use crate::policy::Policy;
+use crate::policy::cage::Cage;
 use crate::policy::egress::{self, ReadHosts, Remotes};
-use crate::policy::{self, Asked, Decision, Finding, Judged, Outcome, Policy};
 use crate::programs;
+use crate::replay::{End, Instead, end_of};
 use crate::taint::Taint;
 
 #[derive(Args)]
@@ -169,75 +170,6 @@ pub(super) fn classify(input: &Input) -> Run {
     input.each(answer, |value| {
         format!("{} ({}): {}", text(value, "class"), text(value, "decided"), text(value, "reason"))
     })
-}
-
-/// What comes of a request: it is allowed, runs in the cage, runs there with a way out to the hosts that it names, a person is asked, or
-/// it is denied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum End {
-    Allow,
-    Cage,
-    Egress,
-    Ask,
-    Deny,
-}
-
-impl End {
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Cage => "cage",
-            Self::Egress => "egress",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
-
-/// What may come in the place of a question.
-#[derive(Clone, Copy)]
-pub(super) struct Instead<'i> {
-    /// A run without network.
-    pub(super) cage: Cage,
-    /// A run with a way out to hosts that may be read from.
-    pub(super) egress: Option<(&'i ReadHosts, &'i Remotes)>,
-}
-
-/// What would come of a command, with the finding of the inspector where the policy wants one.
-pub(super) fn end_of(
-    policy: &Policy,
-    instead: Instead<'_>,
-    taint: Taint,
-    found: &Classification,
-    asked: Asked<'_>,
-    inspect: impl FnOnce(&Judged) -> Finding,
-) -> (Judged, End, Option<Finding>) {
-    let judged = policy::judge(policy, taint, found, asked);
-    let is_question = matches!(judged.decision, Decision::Inspect | Decision::AskHuman);
-    let reads = |from| egress::hosts(policy, &judged, found, asked, from).is_some();
-    if is_question && instead.egress.is_some_and(reads) {
-        return (judged, End::Egress, None);
-    }
-    let is_caged = |question| instead.cage.replaces(question) && cage::fits(policy, &judged, found, asked);
-    let (end, finding) = match judged.decision {
-        question if is_caged(question) => (End::Cage, None),
-        Decision::Allow => (End::Allow, None),
-        Decision::AskHuman => (End::Ask, None),
-        Decision::Deny => (End::Deny, None),
-        Decision::Inspect => {
-            let finding = inspect(&judged);
-            let end = match policy::resolve(judged.taint, &finding) {
-                Outcome::Allow => End::Allow,
-                Outcome::AskHuman if !matches!(finding, Finding::Flagged { .. }) && is_caged(Decision::AskHuman) => {
-                    End::Cage
-                }
-                Outcome::AskHuman => End::Ask,
-                Outcome::Deny => End::Deny,
-            };
-            (end, Some(finding))
-        }
-    };
-    (judged, end, finding)
 }
 
 /// A taint by its name, as people give it.

@@ -7,11 +7,11 @@ use bashgate_shared::protocol::Answer;
 use bashgate_shared::{say_aside, say_part};
 use serde::Deserialize;
 
-use super::replay::Past;
 use super::{ConfigFile, Failure, Run, audit, judge};
 use crate::audit::DecisionRecord;
 use crate::policy::Policy;
 use crate::policy::rules::Rule;
+use crate::replay::Past;
 use crate::rule_draft::{self, list, quoted};
 use crate::suggest::{Commands, Draft, Suggestion, Suggestions, suggest};
 

@@ -185,7 +185,7 @@ impl Core {
 
     /// What people are shown about an open request.
     pub(super) fn card(&self, open: &Open, id: ApprovalId, rule: &str, reason: &str) -> Option<Card> {
-        let known = self.workspaces.get(&open.workspace)?;
+        let seen = self.workspaces.get(&open.workspace)?.seen_now();
         let mut forecast = Forecast::new(open.case.classification(), open.read_effects(), &open.check);
         forecast.changed = self.changed_since_approved(&open.workspace, &open.check);
         forecast.since = self.since_approved(&open.workspace, &forecast);
@@ -201,9 +201,9 @@ impl Core {
             class: open.case.classification().class,
             rule: rule.to_owned(),
             reason: open.for_people(reason),
-            taint: known.seen.taint,
-            causes: known.seen.causes.clone(),
-            epoch: known.seen.epoch,
+            taint: seen.taint,
+            causes: seen.causes,
+            epoch: seen.epoch,
             advice: open.finding.as_ref().map(case::advice),
             asked_at_ms: clock::now().unix_ms,
             expires_boot_ms: 0,

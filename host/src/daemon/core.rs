@@ -33,11 +33,12 @@ use crate::config::{self, Config};
 use crate::control::Reply;
 use crate::egress::answers::Answers;
 use crate::fault;
+use crate::fleet::tells::BY_FLEET;
 use crate::inspector::Panel;
 use crate::metrics::{Metrics, Stand};
 use crate::state::{Folder, Keys};
 use crate::store::{ApprovedScript, Write};
-use crate::taint::{Cause, Label, Seen};
+use crate::taint::{Cause, Label, Seen, Taint};
 
 /// How long after the start requests are checked for having been left behind by an asker that is gone.
 pub(super) const STARTING: Duration = Duration::from_secs(3);
@@ -50,6 +51,10 @@ const TOLD_A_MINUTE: u64 = 10;
 
 pub(super) struct Workspace {
     pub(super) seen: Seen,
+    /// Which other host of the fleet cannot be asked what it has seen of it, and as what it counts as long as that is so.
+    pub(super) beside: Option<(String, Taint)>,
+    /// Under which such taint, if any, its epoch has begun.
+    pub(super) settled: Taint,
     pub(super) settings: config::WorkspaceSettings,
     pub(super) caged: Caged,
     /// What acts later in its projects.
@@ -77,6 +82,30 @@ pub(super) struct Workspace {
     pub(super) paused: Option<(String, u64)>,
 }
 
+impl Workspace {
+    /// What it counts as having seen at the moment.
+    pub(super) fn seen_now(&self) -> Seen {
+        let mut seen = self.seen.clone();
+        if let Some((host, taint)) = &self.beside {
+            for label in [Label::Corruption, Label::Secret].into_iter().filter(|label| taint.covers(label.taint())) {
+                seen.raise(Cause {
+                    label,
+                    source: format!("{host} cannot be asked what it has seen of it"),
+                    by: BY_FLEET.to_owned(),
+                    at_ms: clock::now().unix_ms,
+                });
+            }
+            seen.epoch = self.seen.epoch;
+        }
+        seen
+    }
+
+    /// Its taint at the moment.
+    pub(super) fn taint(&self) -> Taint {
+        self.seen.taint.join(self.beside.as_ref().map_or(Taint::Clean, |(_, taint)| *taint))
+    }
+}
+
 /// What is done now and then, and when it was done last.
 pub(super) struct Times {
     pub(super) started: Instant,
@@ -88,7 +117,10 @@ pub(super) struct Times {
 
 /// The host's state. One event at a time changes it.
 pub struct Core {
+    /// What counts: the host's own configuration, joined with the policy of its fleet.
     pub(super) config: Config,
+    /// The host's own configuration.
+    pub(super) own_config: Config,
     pub(super) folder: Arc<Folder>,
     pub(super) keys: Keys,
     pub(super) boot: String,
@@ -182,8 +214,10 @@ impl Core {
             metrics: Metrics::default(),
             fleet: super::fleet::Membership::default(),
             times: Times { started: now, last_try: now, last_beat: None, last_look: None },
+            own_config: config.clone(),
             config,
         };
+        core.restore_policy()?;
         let configured: Vec<_> = core.config.workspaces.keys().cloned().collect();
         for name in names.into_iter().chain(configured) {
             core.register(&name, taints.get(&name).cloned().unwrap_or_default());
@@ -223,6 +257,8 @@ impl Core {
             name.clone(),
             Workspace {
                 seen,
+                beside: None,
+                settled: Taint::Clean,
                 settings,
                 caged: Caged::default(),
                 acting: Acting::default(),
@@ -351,7 +387,7 @@ impl Core {
             waiting,
             open: self.cases.len(),
             held: self.book.cards().count(),
-            taints: self.workspaces.values().map(|known| known.seen.taint).collect(),
+            taints: self.workspaces.values().map(Workspace::taint).collect(),
             uptime: self.times.started.elapsed(),
         });
     }
@@ -428,7 +464,8 @@ impl Core {
                 self.tell(told, Asker::Socket(asked));
             }
             Event::Overheard(overheard) => self.overheard(overheard),
-            Event::SaidAtDesk { number, text, signature } => self.said_at_desk(number, &text, &signature),
+            Event::FromFleet(said) => self.fleet_says(said),
+            Event::PolicyChecked(checked) => self.policy_is_checked(*checked),
         }
     }
 }

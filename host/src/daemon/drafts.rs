@@ -120,7 +120,7 @@ impl Core {
             script: Some(ScriptWire { manifest: draft.manifest(), values: BTreeMap::new() }),
             agent: draft.agent.clone(),
             request_sha256: Some(digest.hex()),
-            ..audit::DecisionRecord::new(SCRIPT_DRAFT, decision, by.clone(), told, known.seen.taint, known.seen.epoch)
+            ..audit::DecisionRecord::new(SCRIPT_DRAFT, decision, by.clone(), told, known.taint(), known.seen.epoch)
         });
         let entry = Entry {
             at_ms: clock::now().unix_ms,
@@ -143,7 +143,7 @@ impl Core {
             asked_key: draft.key_id.clone(),
         };
         let what = format!("a script that is to: {}", one_line(&draft.task, 200));
-        let plain = Plain { unsigned, by, what, taint: known.seen.taint, since };
+        let plain = Plain { unsigned, by, what, taint: known.taint(), since };
         self.records.submit(vec![Write::Audit(entry)], false, After::Respond(Box::new(plain)));
     }
 }

@@ -1,54 +1,37 @@
-//! The fleet that the host belongs to, where it belongs to one: its record goes there, and desks of it may answer.
+//! The fleet that the host belongs to, where it belongs to one: its record goes there, desks of it may answer, its policy holds here, and
+//! what its other hosts have seen of a workspace that they share counts here, too.
 
-use std::collections::{BTreeMap, HashMap};
+mod desks;
+mod policy;
+mod taints;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::Event;
 use super::core::Core;
-use crate::approval::{ApprovalId, Word};
-use crate::chat::grammar::{self, Said};
-use crate::chat::link::Overheard;
 use crate::clock;
-use crate::fleet::wire::{AHEAD_MS, Answered, FRESH_MS, MOST_CARD, Shown, ToFleet, Words};
+use crate::fleet::roll::{Brought, Known, Own};
+use crate::fleet::wire::FromFleet;
 use crate::fleet::{self, Shipper, Standing};
+
+pub use policy::Checked;
 
 /// How often it is looked whether the host has joined a fleet, or left it.
 const LOOK: Duration = Duration::from_secs(1);
-/// Length of the number that words have for themselves, in hexadecimal digits.
-const NONCE: usize = 32;
-/// How often is said that there are words which nobody had signed who may.
-const SAID_AGAIN: Duration = Duration::from_mins(1);
-/// Most words that are remembered so that none counts twice: as many as one workspace's people never say in the time that a word counts.
-const MOST_HEARD: usize = 10_000;
 
 /// What the host has to do with its fleet.
 #[derive(Default)]
 pub(super) struct Membership {
     shipper: Option<Shipper>,
     looked: Option<Instant>,
-    /// The board's version that desks have.
-    version: Option<u64>,
-    /// The open cards as desks were shown them.
-    shown: BTreeMap<ApprovalId, AtDesks>,
-    /// Words that were heard, until they are too old to count.
-    heard: HashMap<String, u64>,
-    /// When this host has started, by the wall clock of the first look.
-    started_ms: Option<u64>,
-    /// When words were last seen that nobody had signed who may.
-    forged: Option<Instant>,
-}
-
-/// A card as desks were shown it.
-struct AtDesks {
-    version: u64,
-    /// What is told later by itself has the version that it had.
-    is_quiet: bool,
-    /// What answers to it are bound to.
-    digest: String,
+    desks: desks::Desks,
+    /// What counts in the fleet.
+    counts: Option<Known>,
+    policy: policy::State,
+    taints: taints::State,
 }
 
 impl Core {
@@ -61,24 +44,77 @@ impl Core {
         self.fleet.looked = Some(Instant::now());
         match (fleet::is_member(self.folder.path()), &self.fleet.shipper) {
             (true, None) => {
-                let events = events.clone();
-                let hears = Arc::new(move |number, text, signature| {
+                let sends = events.clone();
+                let hears = Arc::new(move |said| {
                     // A host that ends hears nothing more.
-                    let _ = events.send(Event::SaidAtDesk { number, text, signature });
+                    let _ = sends.send(Event::FromFleet(said));
                 });
                 match Shipper::start(self.folder.path(), hears) {
-                    Ok(shipper) => self.fleet = Membership { shipper: Some(shipper), ..Membership::default() },
+                    Ok(shipper) => self.fleet.shipper = Some(shipper),
                     Err(error) => tracing::error!(%error, "nothing goes to the fleet's database"),
                 }
             }
-            (false, Some(_)) => self.fleet = Membership::default(),
+            (false, Some(_)) => self.leaves_fleet(),
             _ => {}
         }
+        // A membership that is not finished has no name yet.
+        if self.fleet.shipper.is_some() && self.fleet.counts.is_none() {
+            self.fleet.counts = Own::read(self.folder.path()).map(|own| Known::kept(own, self.folder.path()));
+        }
+        self.look_at_policy(events);
+        self.look_at_taints();
+    }
+
+    /// What the program has said that speaks to the fleet's database.
+    pub(super) fn fleet_says(&mut self, said: FromFleet) {
+        match said {
+            FromFleet::Said { number, text, signature } => self.said_at_desk(number, &text, &signature),
+            FromFleet::Brought(brought) => self.counts_now(&brought),
+            FromFleet::Told(told) => self.others_tell(&told),
+            // The shipper keeps these itself.
+            FromFleet::Standing(_) | FromFleet::Desks(_) => {}
+        }
+    }
+
+    /// A roll of the fleet has come.
+    fn counts_now(&mut self, brought: &Brought) {
+        let Some(known) = &mut self.fleet.counts else { return };
+        let before = known.roll().cloned();
+        if let Err(error) = known.take(brought, clock::now().unix_ms) {
+            tracing::warn!(%error, "the fleet's roll counts for nothing");
+            return;
+        }
+        if known.roll() != before.as_ref()
+            && let Err(error) = known.keep(brought, self.folder.path())
+        {
+            tracing::warn!(%error, "the fleet's roll cannot be kept; the next start waits for it");
+        }
+    }
+
+    fn leaves_fleet(&mut self) {
+        self.fleet = Membership::default();
+        if let Err(error) = fleet::forget(self.folder.path()) {
+            tracing::warn!(%error, "what the fleet has said is still kept");
+        }
+        self.policy_ends();
+        self.taints_end();
     }
 
     /// How the fleet stands, where the host belongs to one.
     pub(super) fn fleet_standing(&self) -> Option<Standing> {
-        self.fleet.shipper.as_ref().map(Shipper::standing)
+        let mut standing = self.fleet.shipper.as_ref().map(Shipper::standing)?;
+        if let Some(known) = &self.fleet.counts
+            && standing.desks.is_none()
+            && self.has_desks()
+        {
+            standing.desks = known.trouble(clock::now().unix_ms).map(|trouble| trouble.to_string());
+        }
+        standing.policy = self.policy_standing();
+        Some(standing)
+    }
+
+    fn has_desks(&self) -> bool {
+        self.config.chat.values().any(|settings| settings.desk.is_some())
     }
 
     /// What keeps desks from answering for this host.
@@ -91,138 +127,5 @@ impl Core {
     pub(super) fn kept_for_fleet(&self) -> Option<u64> {
         fleet::is_member(self.folder.path())
             .then(|| self.fleet_standing().and_then(|standing| standing.sent).unwrap_or(0))
-    }
-
-    /// Brings what desks show up to what is held.
-    fn show_desks(&mut self) {
-        let Some(shipper) = &self.fleet.shipper else { return };
-        let desks: Vec<_> = self.config.chat.values().filter(|settings| settings.desk.is_some()).collect();
-        if desks.is_empty() {
-            return;
-        }
-        let version = *self.desk.board().watch().borrow();
-        if self.fleet.version == Some(version) {
-            return;
-        }
-        if self.fleet.version.is_none() {
-            shipper.has_desks();
-        }
-        self.fleet.version = Some(version);
-        let now = clock::now();
-        for shown in self.desk.board().cards() {
-            let id = &shown.card.id;
-            let before = self.fleet.shown.get(id);
-            let is_new = before.is_none_or(|at| (at.version, at.is_quiet) != (shown.version, shown.is_quiet));
-            let is_about = |desk: &&crate::chat::settings::Settings| {
-                desk.is_about(&shown.card.workspace) && shown.only.as_ref().is_none_or(|only| *only == desk.name)
-            };
-            // What was over before a desk saw it is nobody's news.
-            if !is_new || before.is_none() && shown.over.is_some() || !desks.iter().any(is_about) {
-                continue;
-            }
-            let text = serde_json::to_string(&*shown.card).unwrap_or_default();
-            // One that has grown too long is over for desks: what they have shown is not all of it any more.
-            let is_too_long = text.len() > MOST_CARD;
-            if is_too_long {
-                tracing::warn!(%id, "too long a card for desks: it is answered at this host");
-                if before.is_none() {
-                    continue;
-                }
-            }
-            let left = shown.card.expires_boot_ms.saturating_sub(now.boot_ms);
-            let card = Shown {
-                id: id.to_string(),
-                card: if is_too_long { String::new() } else { text },
-                over: shown
-                    .over
-                    .clone()
-                    .or_else(|| is_too_long.then(|| "Too long for a desk: answer it at its host".to_owned())),
-                is_quiet: shown.is_quiet,
-                until_ms: now.unix_ms + left,
-            };
-            if card.over.is_some() {
-                self.fleet.shown.remove(id);
-            } else {
-                let at = AtDesks { version: shown.version, is_quiet: shown.is_quiet, digest: card.digest() };
-                self.fleet.shown.insert(id.clone(), at);
-            }
-            shipper.shows(card);
-        }
-    }
-
-    /// Takes what was said at a desk. What no desk of the configuration has signed, or was signed for another host, too long ago, or
-    /// before, is nobody's word.
-    pub(super) fn said_at_desk(&mut self, number: i64, text: &str, signature: &str) {
-        // What has changed by now is not what was shown.
-        self.show_desks();
-        let Some(shipper) = &self.fleet.shipper else { return };
-        let replies = shipper.replies();
-        let refused = |why: &str| {
-            let text = why.to_owned();
-            replies(ToFleet::Reply { number, reply: Some(Answered { ok: false, text }) });
-        };
-        let read = |settings: &crate::chat::settings::Settings| {
-            let words = Words::read(text, signature, settings.desk.as_ref()?)?;
-            Some((settings.name.clone(), words))
-        };
-        let Some((channel, words)) = self.config.chat.values().find_map(read) else {
-            if self.fleet.forged.is_none_or(|at| at.elapsed() > SAID_AGAIN) {
-                self.fleet.forged = Some(Instant::now());
-                tracing::warn!(
-                    number,
-                    "words in the fleet's database that none of this host's desks has signed: they count for nothing"
-                );
-            }
-            return refused("this host does not know the desk: name it in its configuration, with its key");
-        };
-        if Some(&words.member) != self.member().as_ref() {
-            return refused("these words are for another host");
-        }
-        let (started, now) = self.desk_clock();
-        if words.at_ms + FRESH_MS < now || words.at_ms > now + AHEAD_MS {
-            return refused(
-                "these words were too long on their way, or the desk's clock and the host's differ; say it again",
-            );
-        }
-        self.fleet.heard.retain(|_, at_ms| *at_ms + FRESH_MS >= now);
-        if words.nonce.len() != NONCE {
-            return refused("these words have no number of their own");
-        }
-        if self.fleet.heard.len() >= MOST_HEARD {
-            return refused("too much is said at once; say it again a little later");
-        }
-        // Another run of this host may have heard it.
-        if words.at_ms <= started + AHEAD_MS || self.fleet.heard.insert(words.nonce.clone(), words.at_ms).is_some() {
-            return refused("these words were heard before, or this host has only just started; say it again");
-        }
-        // What the desk has shown is what the answer is about.
-        let is_current = match grammar::read(&words.words) {
-            Said::Answer(id, Word::Approve(_), _) => {
-                self.fleet.shown.get(&id).is_some_and(|at| words.digest.as_ref() == Some(&at.digest))
-            }
-            _ => true,
-        };
-        let on = if is_current { words.on } else { Some(false) };
-        let (reply, answer) = oneshot::channel();
-        let Words { account: user, name, words, sees_all, .. } = words;
-        self.overheard(Overheard { channel, user, name, words, on, sees_all, reply });
-        tokio::spawn(async move {
-            let reply = answer.await.ok().flatten().map(|reply| Answered { ok: reply.ok, text: reply.text });
-            replies(ToFleet::Reply { number, reply });
-        });
-    }
-
-    /// Which host of the fleet this is.
-    fn member(&self) -> Option<Value> {
-        let text = std::fs::read_to_string(fleet::membership_file(self.folder.path())).ok()?;
-        serde_json::from_str::<Value>(&text).ok()?.get("member").cloned()
-    }
-
-    /// When this host has started, and what the time is since then, in milliseconds since 1970: whoever sets the wall clock meanwhile changes
-    /// nothing.
-    fn desk_clock(&mut self) -> (u64, u64) {
-        let run = u64::try_from(self.times.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let started = *self.fleet.started_ms.get_or_insert_with(|| clock::now().unix_ms.saturating_sub(run));
-        (started, started.saturating_add(run))
     }
 }

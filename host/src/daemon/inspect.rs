@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
 use super::cases::Open;
-use super::core::Core;
+use super::core::{Core, Workspace};
 use super::{CaseId, Event};
 use crate::approval::{Forecast, RequestKey};
 use crate::case;
@@ -52,9 +52,9 @@ impl Inspectors {
 
 impl Core {
     pub(super) fn brief(&self, open: &Open) -> Brief {
-        let known = self.workspaces.get(&open.workspace);
-        let causes = known.map_or(&[][..], |known| &known.seen.causes);
-        let taint = known.map_or(open.taint_before, |known| known.seen.taint);
+        let seen = self.workspaces.get(&open.workspace).map(Workspace::seen_now);
+        let causes = seen.as_ref().map_or(&[][..], |seen| &seen.causes);
+        let taint = seen.as_ref().map_or(open.taint_before, |seen| seen.taint);
         let brief = Brief::new(
             &open.check.shown(),
             open.check.cwd.as_deref(),

@@ -46,6 +46,7 @@ use crate::config::Config;
 use crate::control::{self, ControlCommand, Reply};
 use crate::egress::{Closed, Egress};
 use crate::fault;
+use crate::fleet::wire::FromFleet;
 use crate::inspector::{Inspector, InspectorError, Panel};
 use crate::intake::{Arrival, Intake, Pace};
 use crate::metrics;
@@ -55,6 +56,7 @@ use crate::state::{self, Folder, StateError};
 use crate::store::StoreError;
 
 pub use crate::approval::CaseId;
+pub use fleet::Checked;
 
 /// Everything that can happen.
 pub enum Event {
@@ -74,15 +76,10 @@ pub enum Event {
     Said(String),
     /// Somebody said something in a channel.
     Overheard(Overheard),
-    /// Somebody said something at a desk of the fleet.
-    SaidAtDesk {
-        /// Its number in the fleet's database.
-        number: i64,
-        /// What was signed.
-        text: String,
-        /// The desk's signature.
-        signature: String,
-    },
+    /// The program that speaks to the fleet's database has said something.
+    FromFleet(FromFleet),
+    /// A policy of the fleet was checked.
+    PolicyChecked(Box<Checked>),
     /// A command on the control socket, by whom, and where the answer goes.
     Control(ControlCommand, String, oneshot::Sender<Reply>),
 }
@@ -114,6 +111,9 @@ pub enum ServeError {
     /// The operator's own programs are wrong.
     #[error("the operator's own programs are wrong: {0}")]
     Programs(#[from] bashgate_shared::programs::own::RowError),
+    /// The fleet's policy, which was in force, cannot be any more.
+    #[error("the fleet's policy, which is in force here, cannot be ({}): {why}", path.display())]
+    FleetPolicy { path: std::path::PathBuf, why: String },
     /// The inspector.
     #[error(transparent)]
     Inspector(#[from] InspectorError),
@@ -154,6 +154,7 @@ impl ServeError {
             Self::State(error) => error.help(),
             Self::Store(error) => error.help(),
             Self::Programs(_) => bashgate_shared::programs::own::RowError::help(),
+            Self::FleetPolicy { .. } => "mend bashgate.toml, or leave the fleet with `bashgate fleet leave`",
             Self::Inspector(_) => "check [inspector] in bashgate.toml",
             Self::Metrics { .. } => "choose another port for `metrics.listen` in bashgate.toml, or stop what has it",
             Self::Page { .. } => "choose another port for `page.listen` in bashgate.toml, or stop what has it",

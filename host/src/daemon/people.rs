@@ -339,11 +339,11 @@ impl Core {
 
     fn workspace_list(&self) -> Reply {
         let lines: Vec<String> =
-            self.workspaces.iter().map(|(name, known)| format!("{name}  {}", known.seen.taint)).collect();
+            self.workspaces.iter().map(|(name, known)| format!("{name}  {}", known.taint())).collect();
         let data: Vec<Value> = self
             .workspaces
             .iter()
-            .map(|(name, known)| json!({"workspace": name, "taint": known.seen.taint, "epoch": known.seen.epoch}))
+            .map(|(name, known)| json!({"workspace": name, "taint": known.taint(), "epoch": known.seen.epoch}))
             .collect();
         let text = if lines.is_empty() {
             "There is no workspace. Add one with: bashgate workspace add NAME".to_owned()

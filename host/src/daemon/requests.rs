@@ -240,7 +240,7 @@ impl Core {
     pub(super) fn weigh(&mut self, (unread, mut found): Read) {
         let Unread { workspace, request_id, digest, bytes, check, since } = unread;
         let Some(known) = self.workspaces.get(&workspace) else { return };
-        let seen = known.seen.clone();
+        let seen = known.seen_now();
         let read_alone = weigh_evidence(&mut found, &check);
         scripts::weigh(&mut found, &check);
         let script = self.approved_script(&workspace, &check);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use bashgate_shared::protocol::WorkspaceName;
 use serde_json::{Value, json};
 
-use super::core::Core;
+use super::core::{Core, Workspace};
 use crate::approval::{Ahead, ApprovalId, Card};
 use crate::chat::{board, card, notice};
 use crate::clock;
@@ -67,7 +67,7 @@ impl Core {
     /// What workspaces have seen, one line for each.
     pub(super) fn taints(&self, is_meant: impl Fn(&WorkspaceName) -> bool) -> Reply {
         let of = self.workspaces.iter().filter(|(name, _)| is_meant(name));
-        let lines: Vec<String> = of.map(|(name, known)| format!("{name}: {}", known.seen.taint)).collect();
+        let lines: Vec<String> = of.map(|(name, known)| format!("{name}: {}", known.taint())).collect();
         let none = "There is no workspace here.".to_owned();
         Reply::done(if lines.is_empty() { none } else { lines.join("\n") }, Value::Null)
     }
@@ -153,7 +153,7 @@ impl Core {
             let held = self.book.cards().filter(|card| card.workspace == *name).count();
             let open = self.cases.values().filter(|open| open.workspace == *name).count();
             let paused = known.paused.as_ref().map(|(_, until)| until.saturating_sub(now)).filter(|left| *left > 0);
-            let mut line = format!("{name}: {}, {held} held", known.seen.taint);
+            let mut line = format!("{name}: {}, {held} held", known.taint());
             if let Some(left) = paused {
                 line.push_str(&format!(", paused for {} min", left.div_ceil(60_000)));
             }
@@ -161,8 +161,7 @@ impl Core {
                 line.push_str(", muted");
             }
             lines.push(line);
-            workspaces
-                .push(json!({"workspace": name, "taint": known.seen.taint, "epoch": known.seen.epoch, "held": held,
+            workspaces.push(json!({"workspace": name, "taint": known.taint(), "epoch": known.seen.epoch, "held": held,
                                    "open": open, "paused_ms": paused, "muted": known.muted}));
         }
         let ahead = self.ahead(is_meant);
@@ -187,7 +186,7 @@ impl Core {
     }
 
     pub(super) fn taint_show(&self, name: &WorkspaceName) -> Reply {
-        let seen = self.workspaces.get(name).map(|known| known.seen.clone()).unwrap_or_default();
+        let seen = self.workspaces.get(name).map(Workspace::seen_now).unwrap_or_default();
         let mut text = format!("{name}: {} (epoch {})", seen.taint, seen.epoch);
         text.push_str(&told(&seen.causes));
         Reply::done(text, json!({"workspace": name, "taint": seen.taint, "epoch": seen.epoch, "causes": seen.causes}))

@@ -44,7 +44,7 @@ impl Core {
             // A workspace that was removed meanwhile is as tainted as can be.
             let view =
                 self.workspaces.get(&open.workspace).map_or(View { taint: Taint::Both, epoch: u64::MAX }, |known| {
-                    View { taint: known.seen.taint, epoch: known.seen.epoch }
+                    View { taint: known.taint(), epoch: known.seen.epoch }
                 });
             // Broken glass that somebody has mended meanwhile, or whose time is over, lets nothing through.
             let now = clock::now();
@@ -221,7 +221,7 @@ impl Core {
             });
         }
         let check = &open.check;
-        let seen = (known.seen.taint, known.seen.epoch);
+        let seen = (known.taint(), known.seen.epoch);
         let record = audit::DecisionRecord {
             rule: Some(verdict.rule.to_owned()),
             cwd: check.cwd.clone(),
@@ -338,7 +338,7 @@ impl Core {
         let (epoch, taint) = self
             .workspaces
             .get(&open.workspace)
-            .map_or((0, open.taint_before), |known| (known.seen.epoch, known.seen.taint));
+            .map_or((0, open.taint_before), |known| (known.seen.epoch, known.taint()));
         let ends = self.given(open, &verdict);
         let verdict = if ends.is_empty() && !open.case.egress(&verdict).is_empty() {
             tracing::warn!(workspace = %open.workspace, "too many answers wait for their runs; one more is a denial");

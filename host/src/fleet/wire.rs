@@ -4,14 +4,14 @@
 //! word from there can make one. A word is about one host, and about a card as it was shown; it counts once, and not for long.
 
 use bashgate_shared::command::Digest;
-use bashgate_shared::seal::{HostKey, PublicKey};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::Standing;
+use super::member::MemberId;
+use super::roll::Brought;
+use super::signed::{Signed, Statement};
+use super::tells::Told;
 
-/// As what words of a desk are signed.
-const KIND: &str = "fleet desk words";
 /// How far a word's time may be from the host's own clock, in milliseconds: what is held back for longer is void.
 pub const FRESH_MS: u64 = 120_000;
 /// How far it may be ahead, in milliseconds. For so long a host that has started hears no desk: what an earlier run has heard is none of
@@ -28,6 +28,13 @@ pub const MOST_CARD: usize = 1 << 20;
 pub enum ToFleet {
     /// Desks may answer for this host. All cards follow.
     Begin,
+    /// What this host tells the others.
+    Tells {
+        /// What it says.
+        what: Told,
+        /// Whom of the others it wants to hear.
+        hears: Vec<MemberId>,
+    },
     /// A card as it stands now.
     Card(Shown),
     /// What somebody who spoke through a desk is told.
@@ -80,6 +87,10 @@ pub enum FromFleet {
     Standing(Standing),
     /// What keeps desks from answering; `None` where nothing does.
     Desks(Option<String>),
+    /// The fleet's roll, as it is in the database.
+    Brought(Brought),
+    /// What other hosts have signed that they tell: [`super::tells::Tells`].
+    Told(Vec<Signed>),
     /// Something was said at a desk.
     Said {
         /// Its number in the database.
@@ -95,8 +106,8 @@ pub enum FromFleet {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Words {
-    /// The host that it is said to, as its membership names it.
-    pub member: Value,
+    /// The host that it is said to.
+    pub member: MemberId,
     /// Said once: 32 random hexadecimal digits.
     pub nonce: String,
     /// When, in milliseconds since 1970 by the desk's clock.
@@ -115,17 +126,6 @@ pub struct Words {
     pub sees_all: bool,
 }
 
-impl Words {
-    /// The words as text, and a desk's signature on it.
-    pub fn sign(&self, key: &HostKey) -> (String, String) {
-        let text = serde_json::to_string(self).unwrap_or_default();
-        let signature = key.attest(KIND, &text);
-        (text, signature)
-    }
-
-    /// Reads them where this desk has signed them.
-    pub fn read(text: &str, signature: &str, desk: &PublicKey) -> Option<Self> {
-        let is_signed = text.len() <= MOST && desk.check_attested(KIND, text, signature);
-        is_signed.then(|| serde_json::from_str(text).ok()).flatten()
-    }
+impl Statement for Words {
+    const KIND: &'static str = "fleet desk words";
 }

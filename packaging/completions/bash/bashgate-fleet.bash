@@ -40,14 +40,23 @@ _bashgate__fleet() {
             bashgate__fleet,list)
                 cmd="bashgate__fleet__subcmd__list"
                 ;;
+            bashgate__fleet,policy)
+                cmd="bashgate__fleet__subcmd__policy"
+                ;;
             bashgate__fleet,revoke)
                 cmd="bashgate__fleet__subcmd__revoke"
+                ;;
+            bashgate__fleet,run)
+                cmd="bashgate__fleet__subcmd__run"
                 ;;
             bashgate__fleet,search)
                 cmd="bashgate__fleet__subcmd__search"
                 ;;
             bashgate__fleet,ship)
                 cmd="bashgate__fleet__subcmd__ship"
+                ;;
+            bashgate__fleet,sign)
+                cmd="bashgate__fleet__subcmd__sign"
                 ;;
             bashgate__fleet,verify)
                 cmd="bashgate__fleet__subcmd__verify"
@@ -94,14 +103,23 @@ _bashgate__fleet() {
             bashgate__fleet__subcmd__help,list)
                 cmd="bashgate__fleet__subcmd__help__subcmd__list"
                 ;;
+            bashgate__fleet__subcmd__help,policy)
+                cmd="bashgate__fleet__subcmd__help__subcmd__policy"
+                ;;
             bashgate__fleet__subcmd__help,revoke)
                 cmd="bashgate__fleet__subcmd__help__subcmd__revoke"
+                ;;
+            bashgate__fleet__subcmd__help,run)
+                cmd="bashgate__fleet__subcmd__help__subcmd__run"
                 ;;
             bashgate__fleet__subcmd__help,search)
                 cmd="bashgate__fleet__subcmd__help__subcmd__search"
                 ;;
             bashgate__fleet__subcmd__help,ship)
                 cmd="bashgate__fleet__subcmd__help__subcmd__ship"
+                ;;
+            bashgate__fleet__subcmd__help,sign)
+                cmd="bashgate__fleet__subcmd__help__subcmd__sign"
                 ;;
             bashgate__fleet__subcmd__help,verify)
                 cmd="bashgate__fleet__subcmd__help__subcmd__verify"
@@ -112,6 +130,66 @@ _bashgate__fleet() {
             bashgate__fleet__subcmd__help__subcmd__desk,join)
                 cmd="bashgate__fleet__subcmd__help__subcmd__desk__subcmd__join"
                 ;;
+            bashgate__fleet__subcmd__help__subcmd__policy,back)
+                cmd="bashgate__fleet__subcmd__help__subcmd__policy__subcmd__back"
+                ;;
+            bashgate__fleet__subcmd__help__subcmd__policy,check)
+                cmd="bashgate__fleet__subcmd__help__subcmd__policy__subcmd__check"
+                ;;
+            bashgate__fleet__subcmd__help__subcmd__policy,list)
+                cmd="bashgate__fleet__subcmd__help__subcmd__policy__subcmd__list"
+                ;;
+            bashgate__fleet__subcmd__help__subcmd__policy,push)
+                cmd="bashgate__fleet__subcmd__help__subcmd__policy__subcmd__push"
+                ;;
+            bashgate__fleet__subcmd__help__subcmd__policy,show)
+                cmd="bashgate__fleet__subcmd__help__subcmd__policy__subcmd__show"
+                ;;
+            bashgate__fleet__subcmd__help__subcmd__policy,widen)
+                cmd="bashgate__fleet__subcmd__help__subcmd__policy__subcmd__widen"
+                ;;
+            bashgate__fleet__subcmd__policy,back)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__back"
+                ;;
+            bashgate__fleet__subcmd__policy,check)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__check"
+                ;;
+            bashgate__fleet__subcmd__policy,help)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__help"
+                ;;
+            bashgate__fleet__subcmd__policy,list)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__list"
+                ;;
+            bashgate__fleet__subcmd__policy,push)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__push"
+                ;;
+            bashgate__fleet__subcmd__policy,show)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__show"
+                ;;
+            bashgate__fleet__subcmd__policy,widen)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__widen"
+                ;;
+            bashgate__fleet__subcmd__policy__subcmd__help,back)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__help__subcmd__back"
+                ;;
+            bashgate__fleet__subcmd__policy__subcmd__help,check)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__help__subcmd__check"
+                ;;
+            bashgate__fleet__subcmd__policy__subcmd__help,help)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__help__subcmd__help"
+                ;;
+            bashgate__fleet__subcmd__policy__subcmd__help,list)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__help__subcmd__list"
+                ;;
+            bashgate__fleet__subcmd__policy__subcmd__help,push)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__help__subcmd__push"
+                ;;
+            bashgate__fleet__subcmd__policy__subcmd__help,show)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__help__subcmd__show"
+                ;;
+            bashgate__fleet__subcmd__policy__subcmd__help,widen)
+                cmd="bashgate__fleet__subcmd__policy__subcmd__help__subcmd__widen"
+                ;;
             *)
                 ;;
         esac
@@ -119,7 +197,7 @@ _bashgate__fleet() {
 
     case "${cmd}" in
         bashgate__fleet)
-            opts="-h -V --help --version init enrol join leave list verify search export desk ship revoke help"
+            opts="-h -V --help --version init enrol join leave run sign policy list verify search export desk ship revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -307,7 +385,7 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help)
-            opts="init enrol join leave list verify search export desk ship revoke help"
+            opts="init enrol join leave run sign policy list verify search export desk ship revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -460,7 +538,119 @@ _bashgate__fleet() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__policy)
+            opts="check push widen back list show"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__policy__subcmd__back)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__policy__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__policy__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__policy__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__policy__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__policy__subcmd__widen)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__fleet__subcmd__help__subcmd__revoke)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -489,6 +679,20 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help__subcmd__ship)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__sign)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -592,7 +796,267 @@ _bashgate__fleet() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__fleet__subcmd__policy)
+            opts="-h --folder --help check push widen back list show help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__back)
+            opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__check)
+            opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__help)
+            opts="check push widen back list show help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__help__subcmd__back)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__help__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__help__subcmd__widen)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__list)
+            opts="-h --json --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__push)
+            opts="-h --first --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --first)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__show)
+            opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__policy__subcmd__widen)
+            opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__fleet__subcmd__revoke)
+            opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__run)
             opts="-h --folder --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -672,6 +1136,28 @@ _bashgate__fleet() {
             fi
             case "${prev}" in
                 --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__sign)
+            opts="-h --for --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --folder)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

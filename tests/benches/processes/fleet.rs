@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use bashgate::audit::{Entry, RecordKind};
 use bashgate::control::{self, ControlCommand};
+use bashgate::fleet::signed::Statement as _;
 use bashgate::fleet::wire::{Shown, Words};
 use bashgate::store::{Store, Write};
 use bashgate_fleet::HostName;
@@ -14,7 +15,6 @@ use bashgate_fleet::database::Address;
 use bashgate_fleet::folder::Folder;
 use bashgate_fleet::membership::Membership;
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
-use bashgate_shared::seal::HostKey;
 use bashgate_tests::{Host, Killed, Output, Postgres, Site, bin, until};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
@@ -106,18 +106,19 @@ pub fn beside_copy(table: &mut Table) {
     );
 }
 
-/// A host of a fleet of its own.
+fn run_fleet(postgres: &Postgres, folder: &Path, words: &[&str]) -> Output {
+    let mut fleet = Command::new(bin("bashgate"));
+    fleet.arg("fleet").args(words).arg("--folder").arg(folder.join("fleet")).current_dir(folder);
+    Output::of(fleet.env("PGPASSWORD", postgres.password()), b"").expect(0)
+}
+
+/// A host of a fleet.
 fn member(postgres: &Postgres, folder: &Path, site: &Site) -> Host {
-    init(postgres, folder);
-    let fleet = |words: &[&str]| {
-        let mut fleet = Command::new(bin("bashgate"));
-        fleet.arg("fleet").args(words).arg("--folder").arg(folder.join("fleet")).current_dir(folder);
-        Output::of(fleet.env("PGPASSWORD", postgres.password()), b"").expect(0)
-    };
+    let fleet = |words: &[&str]| run_fleet(postgres, folder, words);
     fleet(&["enrol", "host", "--no-wait"]);
     site.cli(["fleet", "join", folder.join("host.token").to_str().unwrap()]).expect(0);
     let host = site.serve();
-    fleet(&["list"]);
+    fleet(&["sign", "--for", "1h"]);
     until("the fleet to have everything", || {
         let status = site.cli(["status", "--json"]).expect(0).stdout;
         let status: Value = serde_json::from_str(&status).unwrap();
@@ -131,6 +132,7 @@ pub fn decides_beside_one_alone(table: &mut Table) {
     let postgres = Postgres::with("fsync = on");
     let folder = tempfile::tempdir().unwrap();
     let (ours, alone) = (Site::default(), Site::default());
+    init(&postgres, folder.path());
     let _hosts = (member(&postgres, folder.path(), &ours), alone.serve());
     let (input, other) = (event(&ours, "make build"), event(&alone, "make build"));
     let (mut hook, mut other_hook) = (ours.hook_command(&ours.hook_toml()), alone.hook_command(&alone.hook_toml()));
@@ -143,8 +145,16 @@ pub fn answers_beside_local_ones(table: &mut Table) {
     const ROUNDS: usize = 60;
     let postgres = Postgres::with("fsync = on");
     let folder = tempfile::tempdir().unwrap();
-    let desk = HostKey::from_seed(&[7; 32]);
     let site = Site::new("");
+    init(&postgres, folder.path());
+    let fleet = |words: &[&str]| run_fleet(&postgres, folder.path(), words);
+    fleet(&["enrol", "office", "--desk", "--no-wait"]);
+    let office = folder.path().join("office");
+    let mut join = Command::new(bin("bashgate"));
+    join.args(["desk", "join"]).arg(folder.path().join("office.token")).arg("--folder").arg(&office);
+    Output::of(&mut join, b"").expect(0);
+    let own = Membership::load(&office).unwrap().unwrap();
+    let desk = own.key(&office).unwrap();
     site.configure(&format!(
         "[chat.office]\nkind = \"desk\"\nkey = \"{}\"\napprovers = [\"bench:1\"]\n",
         desk.public()
@@ -154,8 +164,9 @@ pub fn answers_beside_local_ones(table: &mut Table) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (address, login) = Address::parse(&postgres.url(), Some(postgres.password().to_owned()), None).unwrap();
     let client = runtime.block_on(address.connect(&login)).unwrap();
-    let text = std::fs::read_to_string(site.path().join("state/fleet.json")).unwrap();
-    let member: Value = serde_json::from_str::<Value>(&text).unwrap()["member"].clone();
+    // As a desk does.
+    runtime.block_on(client.batch_execute("SET synchronous_commit = off")).unwrap();
+    let member = Membership::load(&site.path().join("state")).unwrap().unwrap().member;
     let asks = |number: usize| -> (Child, String) {
         let command = format!("curl -s https://x.example/{number}");
         let mut hook = site.hook_command(&site.hook_toml());
@@ -183,13 +194,9 @@ pub fn answers_beside_local_ones(table: &mut Table) {
             on: None,
             sees_all: true,
         };
-        let (text, signature) = words.sign(&desk);
+        let words = words.sign(&desk);
         let since = Instant::now();
-        runtime.block_on(async {
-            let says = "INSERT INTO said (host, number, desk, desk_number, text, signature) VALUES ('host', 1, 'office', 1, $1, $2)";
-            client.execute(says, &[&text, &signature]).await.unwrap();
-            client.batch_execute("NOTIFY bashgate_hosts").await.unwrap();
-        });
+        runtime.block_on(bashgate_fleet::desk::say(&client, &member, &own.member, &words)).unwrap();
         at_desk.0.push(ends(child, since));
         let (child, id) = asks(2 * number + 1);
         let since = Instant::now();

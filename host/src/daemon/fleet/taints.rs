@@ -1,0 +1,180 @@
+//! What other hosts have seen of workspaces that they share with this one.
+//!
+//! It only adds to what is known here: what another host says raises a taint, once for each thing that it has seen, and nothing that it says
+//! lowers one. While one of them cannot be asked, the workspace counts as what the fleet's policy says besides.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bashgate_shared::protocol::WorkspaceName;
+use serde_json::json;
+
+use super::Core;
+use crate::audit::RecordKind;
+use crate::clock;
+use crate::fleet;
+use crate::fleet::bundle::Place;
+use crate::fleet::member::MemberId;
+use crate::fleet::signed::Signed;
+use crate::fleet::tells::{BY_FLEET, MOST_TELLS, Tainted, Tells, Told};
+use crate::state;
+use crate::store::Write;
+use crate::taint::{Cause, Label, Taint};
+
+/// For how long, once a policy is in force, it may take to hear the other hosts, before what was approved earlier counts no more.
+const HEARS_IN: Duration = Duration::from_secs(15);
+
+/// What is known of other hosts.
+#[derive(Default)]
+pub(super) struct State {
+    /// What each has said last.
+    told: BTreeMap<MemberId, Tells>,
+    /// What of it counts here already, by workspace and place; from the last run, too.
+    applied: Option<BTreeMap<WorkspaceName, BTreeMap<String, String>>>,
+}
+
+fn named(place: &Place) -> String {
+    format!("{}.{}", place.host, place.workspace)
+}
+
+impl Core {
+    /// Another host has said something. What its key in the fleet's roll has not signed, it has not said.
+    pub(super) fn others_tell(&mut self, told: &[Signed]) {
+        let Some(known) = &self.fleet.counts else { return };
+        for signed in told.iter().filter(|signed| signed.text.len() <= MOST_TELLS) {
+            let Some((member, tells)) = known.hosts().find_map(|(member, key)| {
+                let tells = signed.read::<Tells>(key).filter(|tells| tells.member == *member)?;
+                Some((member.clone(), tells))
+            }) else {
+                tracing::warn!("what another host is to have said, no host of the fleet has signed");
+                continue;
+            };
+            let is_newer = self.fleet.taints.told.get(&member).is_none_or(|known| tells.at_ms >= known.at_ms);
+            if is_newer {
+                self.fleet.taints.told.insert(member, tells);
+            }
+        }
+        self.look_at_taints();
+    }
+
+    /// Joins what other hosts have seen, and tells them what was seen here.
+    pub(super) fn look_at_taints(&mut self) {
+        let Some(known) = &self.fleet.counts else { return };
+        let own = known.own().member.clone();
+        let now = clock::now().unix_ms;
+        let is_stale = known.trouble(now).is_some();
+        let members: Vec<MemberId> = known.hosts().map(|(member, _)| member.clone()).collect();
+        let newest = |place: &Place| {
+            members.iter().filter(|member| member.host == place.host).max_by_key(|member| member.number).cloned()
+        };
+        let (mut hears, mut taints, mut changes) = (Vec::new(), BTreeMap::new(), Vec::new());
+        for (name, workspace) in &self.workspaces {
+            let bundle = self.fleet.policy.in_force.as_ref().map(|now| &now.bundle);
+            let Some((places, when_unknown)) = bundle.and_then(|bundle| bundle.shared(&own.host, name)) else {
+                changes.push((name.clone(), Vec::new(), None));
+                continue;
+            };
+            taints.insert(name.clone(), Tainted::of(&workspace.seen));
+            let (mut new, mut silent) = (Vec::new(), None);
+            for place in places {
+                // Who belongs to the fleet no more says nothing, and nobody waits for it.
+                let Some(member) = newest(place) else { continue };
+                let told = self.fleet.taints.told.get(&member);
+                hears.push(member);
+                match told.and_then(|told| told.what.taints.get(&place.workspace).map(|of| (told, of))) {
+                    Some((told, of)) => {
+                        new.push((named(place), of.clone()));
+                        if is_stale || !told.is_fresh(now) {
+                            silent = Some((place.host.to_string(), when_unknown));
+                        }
+                    }
+                    None => silent = Some((place.host.to_string(), when_unknown)),
+                }
+            }
+            changes.push((name.clone(), new, silent));
+        }
+        for (name, new, silent) in changes {
+            for (place, tainted) in new {
+                self.joins(&name, &place, &tainted);
+            }
+            self.is_unknown(&name, silent);
+        }
+        let (policy, refused) = self.policy_numbers();
+        hears.sort();
+        hears.dedup();
+        if let Some(shipper) = &self.fleet.shipper {
+            shipper.tells(Told { taints, policy, refused }, hears);
+        }
+    }
+
+    /// What was seen elsewhere is seen here, too: on record before it is remembered as such.
+    fn joins(&mut self, name: &WorkspaceName, place: &str, tainted: &Tainted) {
+        let path = fleet::kept(self.folder.path()).heard;
+        let applied = self.fleet.taints.applied.get_or_insert_with(|| {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            serde_json::from_str(&text).unwrap_or_default()
+        });
+        let of_workspace = applied.entry(name.clone()).or_default();
+        if of_workspace.get(place) == Some(&tainted.mark) {
+            return;
+        }
+        if tainted.taint != Taint::Clean {
+            let Some(known) = self.workspaces.get_mut(name) else { return };
+            let labels = [Label::Corruption, Label::Secret];
+            let source = format!("{place}: {}", tainted.sources.join(", "));
+            for label in labels.into_iter().filter(|label| tainted.taint.covers(label.taint())) {
+                known.seen.raise(Cause {
+                    label,
+                    source: source.clone(),
+                    by: BY_FLEET.to_owned(),
+                    at_ms: clock::now().unix_ms,
+                });
+            }
+            let seen = known.seen.clone();
+            let detail =
+                json!({"event": "raised", "by": BY_FLEET, "why": source, "taint": seen.taint, "epoch": seen.epoch});
+            if let Err(error) =
+                self.records.write(RecordKind::Taint, Some(name), detail, vec![Write::Taint(name.clone(), seen)])
+            {
+                // It counts all the same, and is written the next time.
+                tracing::error!(error, "what another host has seen could not be recorded");
+                return;
+            }
+        }
+        of_workspace.insert(place.to_owned(), tainted.mark.clone());
+        let text = serde_json::to_string(&applied).unwrap_or_default();
+        if let Err(error) = state::write_whole(&path, text.as_bytes()) {
+            tracing::warn!(%error, "the next start joins again what other hosts have seen");
+        }
+    }
+
+    /// Another host cannot be asked, or can be again.
+    fn is_unknown(&mut self, name: &WorkspaceName, silent: Option<(String, Taint)>) {
+        let is_starting = self.fleet.policy.since.is_none_or(|since| since.elapsed() < HEARS_IN);
+        let Some(known) = self.workspaces.get_mut(name) else { return };
+        let taint = silent.as_ref().map_or(Taint::Clean, |(_, taint)| *taint);
+        known.beside = silent.filter(|(_, taint)| *taint != Taint::Clean);
+        // Nobody was heard yet: it is as strict, and what was approved earlier waits to see whether that stays so.
+        if is_starting || taint == known.settled {
+            return;
+        }
+        // What was approved under less counts no more.
+        known.seen.epoch += u64::from(!known.settled.covers(taint));
+        known.settled = taint;
+        let (seen, now) = (known.seen.clone(), known.seen_now());
+        let of = known.beside.as_ref().map(|(of, _)| of.clone());
+        let event = if of.is_some() { "another host cannot be asked" } else { "all hosts can be asked" };
+        let detail = json!({"event": event, "by": BY_FLEET, "of": of, "taint": now.taint, "epoch": now.epoch});
+        let writes = vec![Write::Taint(name.clone(), seen)];
+        if let Err(error) = self.records.write(RecordKind::Taint, Some(name), detail, writes) {
+            tracing::error!(error, "whether other hosts can be asked could not be recorded");
+        }
+    }
+
+    /// The host belongs to a fleet no more.
+    pub(super) fn taints_end(&mut self) {
+        for known in self.workspaces.values_mut() {
+            (known.beside, known.settled) = (None, Taint::Clean);
+        }
+    }
+}
