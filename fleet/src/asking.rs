@@ -13,6 +13,7 @@ use bashgate_shared::seal::{HostKey, PublicKey};
 use tokio::sync::mpsc;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
 
 use super::MemberId;
 use super::database::{Notices, OF_FLEET, Pauses, timely};
@@ -356,10 +357,16 @@ impl Here<'_> {
         let member = &self.membership.member;
         let signed = Question { member: member.clone(), shown: shown.clone() }.sign(self.key);
         self.client
-            .execute(
+            .execute_typed(
                 "INSERT INTO question (host, number, id, text, signature) VALUES ($1, $2, $3, $4, $5)
                  ON CONFLICT (host, number, id) DO UPDATE SET text = $4, signature = $5",
-                &[&member.host.as_str(), &member.number, &shown.id, &signed.text, &signed.signature],
+                &[
+                    (&member.host.as_str(), Type::TEXT),
+                    (&member.number, Type::INT4),
+                    (&shown.id, Type::TEXT),
+                    (&signed.text, Type::TEXT),
+                    (&signed.signature, Type::TEXT),
+                ],
             )
             .await?;
         Ok(())
@@ -369,10 +376,16 @@ impl Here<'_> {
         let member = &self.membership.member;
         let signed = Reply { member: member.clone(), to: to.to_owned(), reply }.sign(self.key);
         self.client
-            .execute(
+            .execute_typed(
                 "UPDATE said SET reply = $4, reply_signature = $5
                  WHERE host = $1 AND number = $2 AND n = $3 AND reply IS NULL",
-                &[&member.host.as_str(), &member.number, &number, &signed.text, &signed.signature],
+                &[
+                    (&member.host.as_str(), Type::TEXT),
+                    (&member.number, Type::INT4),
+                    (&number, Type::INT8),
+                    (&signed.text, Type::TEXT),
+                    (&signed.signature, Type::TEXT),
+                ],
             )
             .await?;
         Ok(())
@@ -396,10 +409,16 @@ impl Here<'_> {
         let most = i64::try_from(MOST).unwrap_or(i64::MAX);
         let rows = self
             .client
-            .query(
+            .query_typed(
                 "SELECT n, text, signature FROM said WHERE host = $1 AND number = $2 AND reply IS NULL AND n > $3
                  AND at > now() - interval '5 minutes' AND length(text)::bigint <= $4 AND length(signature) <= 256 ORDER BY n LIMIT $5",
-                &[&member.host.as_str(), &member.number, &behind, &most, &WORDS],
+                &[
+                    (&member.host.as_str(), Type::TEXT),
+                    (&member.number, Type::INT4),
+                    (&behind, Type::INT8),
+                    (&most, Type::INT8),
+                    (&WORDS, Type::INT8),
+                ],
             )
             .await?;
         Ok(rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect())

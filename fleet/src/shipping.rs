@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::say;
 use bashgate_shared::seal::HostKey;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Transaction};
 
 use super::database::{DatabaseError, Notices, Pauses};
@@ -223,8 +224,11 @@ impl Sender<'_> {
             }
             (last, head) = (record.seq, record.hash);
         }
-        self.add(&transaction, &records).await?;
-        self.say(&transaction, end.is_none().then_some((seq, hash)), (last, head)).await?;
+        // One behind the other, without waiting in between.
+        tokio::try_join!(
+            self.add(&transaction, &records),
+            self.say(&transaction, end.is_none().then_some((seq, hash)), (last, head))
+        )?;
         transaction.commit().await?;
         Ok(last)
     }
@@ -232,16 +236,16 @@ impl Sender<'_> {
     /// Where the chain in the database ends. Whoever else sends as this host waits.
     async fn end(&self, transaction: &Transaction<'_>) -> Result<End, ShippingError> {
         let (host, number) = (self.membership.member.host.as_str(), self.membership.member.number);
-        let row = transaction
-            .query_opt(
+        let of: [(&(dyn ToSql + Sync), Type); 2] = [(&host, Type::TEXT), (&number, Type::INT4)];
+        // The second one is looked at once the first one is locked, without waiting in between.
+        let (row, there) = tokio::try_join!(
+            transaction.query_typed_opt(
                 "SELECT head, head_signature FROM head WHERE host = $1 AND number = $2 FOR UPDATE",
-                &[&host, &number],
-            )
-            .await?;
-        let there: Option<i64> = transaction
-            .query_one("SELECT max(seq) FROM record WHERE host = $1 AND number = $2", &[&host, &number])
-            .await?
-            .get(0);
+                &of,
+            ),
+            transaction.query_typed_one("SELECT max(seq) FROM record WHERE host = $1 AND number = $2", &of),
+        )?;
+        let there: Option<i64> = there.get(0);
         let Some(row) = row else {
             // Records that no head speaks of are not ours, or their head is gone.
             return if there.is_none() { Ok(None) } else { Err(ShippingError::Forged) };
@@ -291,11 +295,20 @@ impl Sender<'_> {
         let bodies: Vec<&str> = records.iter().map(|record| record.body.as_str()).collect();
         let hashes: Vec<&[u8]> = records.iter().map(|record| record.hash.0.as_slice()).collect();
         transaction
-            .execute(
+            .execute_typed(
                 "INSERT INTO record (host, number, seq, at_ms, kind, workspace, request_id, body, hash)
-                 SELECT $1, $2, * FROM unnest(
-                     $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[])",
-                &[&host, &number, &seqs, &times, &kinds, &workspaces, &requests, &bodies, &hashes],
+                 SELECT $1, $2, * FROM unnest($3, $4, $5, $6, $7, $8, $9)",
+                &[
+                    (&host, Type::TEXT),
+                    (&number, Type::INT4),
+                    (&seqs, Type::INT8_ARRAY),
+                    (&times, Type::INT8_ARRAY),
+                    (&kinds, Type::TEXT_ARRAY),
+                    (&workspaces, Type::TEXT_ARRAY),
+                    (&requests, Type::TEXT_ARRAY),
+                    (&bodies, Type::TEXT_ARRAY),
+                    (&hashes, Type::BYTEA_ARRAY),
+                ],
             )
             .await?;
         Ok(())
@@ -314,9 +327,14 @@ impl Sender<'_> {
         let head = Head { member: member.clone(), seq, hash: hash.to_string(), at_ms }.sign(self.key);
         let Some((from, before)) = start else {
             transaction
-                .execute(
+                .execute_typed(
                     "UPDATE head SET head = $3, head_signature = $4 WHERE host = $1 AND number = $2",
-                    &[&host, &number, &head.text, &head.signature],
+                    &[
+                        (&host, Type::TEXT),
+                        (&number, Type::INT4),
+                        (&head.text, Type::TEXT),
+                        (&head.signature, Type::TEXT),
+                    ],
                 )
                 .await?;
             return Ok(());
