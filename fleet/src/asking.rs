@@ -12,7 +12,6 @@ use bashgate_shared::say;
 use bashgate_shared::seal::{HostKey, PublicKey};
 use tokio::sync::mpsc;
 use tokio_postgres::Client;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use super::MemberId;
@@ -143,6 +142,7 @@ impl Asking {
                 timely(self.brought.bring(&here, &self.hears)).await?;
             }
             if !self.has_begun {
+                self.stands(None);
                 tokio::select! {
                     line = self.lines.recv() => match line {
                         Some(line) => self.take(line),
@@ -279,11 +279,7 @@ impl Bringing {
                 "SELECT text, signature FROM roll WHERE signature <> $1 AND length(members)::bigint <= $2 AND length(text) < 65536",
                 &[&self.roll, &most],
             )
-            .await;
-        let row = match row {
-            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => return Err(ShippingError::OldTables),
-            row => row?,
-        };
+            .await?;
         if let Some(signed) = row.and_then(|row| statement::in_row(&row, 0)) {
             self.roll_is(here, signed).await?;
         }

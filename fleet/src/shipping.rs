@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::say;
 use bashgate_shared::seal::HostKey;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Transaction};
 
@@ -101,6 +102,9 @@ pub enum ShippingError {
 
 impl From<tokio_postgres::Error> for ShippingError {
     fn from(error: tokio_postgres::Error) -> Self {
+        if error.code() == Some(&SqlState::UNDEFINED_TABLE) {
+            return Self::OldTables;
+        }
         Self::Database(error.into())
     }
 }

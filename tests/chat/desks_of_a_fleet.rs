@@ -13,7 +13,7 @@ use super::telegram::Telegram;
 use crate::fleet::{Fleet, Member};
 
 /// A desk, and the process that runs it.
-struct Desk {
+pub(super) struct Desk {
     folder: PathBuf,
     key: String,
     running: Option<Child>,
@@ -29,7 +29,7 @@ impl Drop for Desk {
 }
 
 impl Desk {
-    fn starts(&mut self) {
+    pub(super) fn starts(&mut self) {
         let mut command = Command::new(bin("bashgate"));
         let log = std::fs::File::options().create(true).append(true).open(self.folder.join("log")).unwrap();
         command
@@ -43,26 +43,26 @@ impl Desk {
         until("the desk", || (self.said().matches("shows and hears").count() > before).then_some(()));
     }
 
-    fn dies(&mut self) {
+    pub(super) fn dies(&mut self) {
         if let Some(mut running) = self.running.take() {
             running.kill().unwrap();
             running.wait().unwrap();
         }
     }
 
-    fn said(&self) -> String {
+    pub(super) fn said(&self) -> String {
         std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
 }
 
 /// Two hosts and two desks of one fleet, and a room in which both desks may speak.
-struct World {
+pub(super) struct World {
     // Before the folders that they lie in are gone.
-    desks: Vec<Desk>,
-    hosts: Vec<Member>,
-    service: Telegram,
+    pub(super) desks: Vec<Desk>,
+    pub(super) hosts: Vec<Member>,
+    pub(super) service: Telegram,
     _kept: Killed,
-    fleet: Fleet,
+    pub(super) fleet: Fleet,
 }
 
 const HOSTS: [&str; 2] = ["web-1", "web-2"];
@@ -76,13 +76,17 @@ impl Drop for World {
 }
 
 impl World {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::heard_by("", &[Who::Approver.id()])
     }
 
     /// With more in each host's configuration, and these people, whom desks and hosts hear.
-    fn heard_by(config: &str, people: &[i64]) -> Self {
-        let fleet = Fleet::new();
+    pub(super) fn heard_by(config: &str, people: &[i64]) -> Self {
+        Self::on(Fleet::new(), config, people)
+    }
+
+    /// The same with a fleet's database of some kind.
+    pub(super) fn on(fleet: Fleet, config: &str, people: &[i64]) -> Self {
         let service = Telegram::start();
         let kept = fleet.kept();
         let mut desks: Vec<Desk> = ["office", "home"].iter().map(|name| desk(&fleet, &service, name, people)).collect();
@@ -116,25 +120,25 @@ impl World {
         Self { desks, hosts, service, _kept: kept, fleet }
     }
 
-    fn cards(&self) -> Vec<Shown> {
+    pub(super) fn cards(&self) -> Vec<Shown> {
         let all = self.service.messages().into_iter();
         all.map(|shown| Shown { text: shown.text.replace("\n      : ", ""), ..shown }).collect()
     }
 
-    fn card(&self, id: &str) -> Shown {
+    pub(super) fn card(&self, id: &str) -> Shown {
         until("a card", || self.cards().into_iter().find(|shown| shown.text.contains(&format!("approve {id}"))))
     }
 
-    fn hears(&self, what: &str) -> Shown {
+    pub(super) fn hears(&self, what: &str) -> Shown {
         until(what, || self.cards().into_iter().find(|shown| shown.text.contains(what)))
     }
 
-    fn approves(&self, id: &str) {
+    pub(super) fn approves(&self, id: &str) {
         self.service.says(Who::Approver, &format!("approve {id}"));
     }
 
     /// Says it until it counts: who hears nothing of it says it again.
-    fn says_until_it_counts(&self, words: &str, running: &JoinHandle<Output>) {
+    pub(super) fn says_until_it_counts(&self, words: &str, running: &JoinHandle<Output>) {
         until("the answer to count", || {
             let before = Instant::now();
             self.service.says(Who::Approver, words);
@@ -149,7 +153,7 @@ impl World {
     }
 
     /// Nothing is lost, doubled or let through that is not in both records.
-    fn ends(self) {
+    pub(super) fn ends(self) {
         assert_eq!(self.service.complaints(), Vec::<String>::new());
         for host in &self.hosts {
             host.arrives();

@@ -3,6 +3,7 @@
 mod announce;
 mod cases;
 mod desk;
+mod desks_in_faults;
 mod desks_of_a_fleet;
 mod discord;
 mod events;

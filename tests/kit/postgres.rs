@@ -16,7 +16,14 @@ pub struct Postgres {
     /// The password of the role `boss`, who may do everything.
     password: String,
     server: Option<Child>,
+    /// The folder with its data, in [`Self::folder`].
+    data: &'static str,
+    /// Its data lies on a disk of its own, which ends with the value.
+    has_disk: bool,
 }
+
+/// A copy of a server, which has followed it for a while.
+pub struct Copied(());
 
 impl Default for Postgres {
     fn default() -> Self {
@@ -36,10 +43,24 @@ fn programs() -> PathBuf {
 impl Postgres {
     /// A server with these lines in its configuration.
     pub fn with(config: &str) -> Self {
+        Self::made(config, None)
+    }
+
+    /// A server whose data lies on a disk of its own, of so many MiB.
+    pub fn on_a_disk_of(mib: u32) -> Self {
+        Self::made("min_wal_size = 2MB\nmax_wal_size = 4MB", Some(mib))
+    }
+
+    fn made(config: &str, disk: Option<u32>) -> Self {
         let folder = tempfile::Builder::new().prefix("bashgate-postgres-").tempdir().unwrap();
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let data = folder.path().join("data");
         std::fs::create_dir(&data).unwrap();
+        if let Some(mib) = disk {
+            let mut mount = Command::new("mount");
+            mount.args(["-t", "tmpfs", "-o", &format!("size={mib}m"), "tmpfs"]).arg(&data);
+            Output::of(&mut mount, b"").expect(0);
+        }
         let word = folder.path().join("word");
         let password = format!("boss-{}", std::process::id());
         std::fs::write(&word, &password).unwrap();
@@ -50,9 +71,19 @@ impl Postgres {
             }
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut server = Self { folder, port, password, server: None };
-        let initdb =
-            ["-A", "scram-sha-256", "-U", "boss", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"];
+        let mut server = Self { folder, port, password, server: None, data: "data", has_disk: disk.is_some() };
+        let initdb = [
+            "-A",
+            "scram-sha-256",
+            "-U",
+            "boss",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+            "--no-instructions",
+            "--wal-segsize=1",
+        ];
         let mut making = server.program("initdb");
         Output::of(making.args(initdb).arg("-D").arg(&data).arg(format!("--pwfile={}", word.display())), b"").expect(0);
         let lines = format!(
@@ -86,10 +117,94 @@ impl Postgres {
     pub fn start(&mut self) {
         assert!(self.server.is_none());
         let mut server = self.program("postgres");
-        server.arg("-D").arg(self.folder.path().join("data")).stdin(Stdio::null()).stdout(Stdio::null());
+        server.arg("-D").arg(self.data_folder()).stdin(Stdio::null()).stdout(Stdio::null());
         let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
         self.server = Some(server.stderr(log).spawn().unwrap());
         until("PostgreSQL", || (self.sql_in("postgres", "SELECT 1").code == Some(0)).then_some(()));
+    }
+
+    /// Where its data lies.
+    pub fn data_folder(&self) -> PathBuf {
+        self.folder.path().join(self.data)
+    }
+
+    /// Makes a copy of it that follows it, as a replica does, and ends that: what comes from now on the copy lacks.
+    pub fn copied(&self) -> Copied {
+        let copy = self.folder.path().join("copy");
+        let mut backup = self.program("pg_basebackup");
+        backup.args([
+            "-h",
+            "127.0.0.1",
+            "-U",
+            "boss",
+            "-p",
+            &self.port.to_string(),
+            "-X",
+            "stream",
+            "-R",
+            "-c",
+            "fast",
+            "-D",
+        ]);
+        // Its folder belongs to whoever runs the server.
+        std::fs::create_dir(&copy).unwrap();
+        std::fs::set_permissions(&copy, PermissionsExt::from_mode(0o700)).unwrap();
+        if rustix::process::geteuid().is_root() {
+            Output::of(Command::new("chown").arg("postgres").arg(&copy), b"").expect(0);
+        }
+        Output::of(backup.arg(&copy).env("PGPASSWORD", &self.password), b"").expect(0);
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut follows = self.program("postgres");
+        follows.arg("-D").arg(&copy).args(["-c", &format!("port={port}")]).env("PGPASSWORD", &self.password);
+        let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
+        let follows = follows.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let mut copy = Self {
+            folder: TempDir::new().unwrap(),
+            port,
+            password: self.password.clone(),
+            server: Some(follows),
+            data: "none",
+            has_disk: false,
+        };
+        let upto = self.sql("SELECT pg_current_wal_lsn()").expect(0).stdout;
+        until("the copy to follow", || {
+            let there = copy.sql(&format!("SELECT pg_last_wal_replay_lsn() >= '{}'::pg_lsn", upto.trim()));
+            (there.stdout.trim() == "t").then_some(())
+        });
+        copy.kill();
+        Copied(())
+    }
+
+    /// It dies, and its copy is the server from now on, where it was.
+    pub fn fails_over(&mut self, Copied(()): Copied) {
+        self.kill();
+        self.data = "copy";
+        std::fs::remove_file(self.data_folder().join("standby.signal")).unwrap();
+        self.start();
+    }
+
+    /// Nothing of it moves, until [`Self::goes_on`].
+    pub fn hangs(&self) {
+        self.signal(rustix::process::Signal::STOP);
+    }
+
+    /// See [`Self::hangs`].
+    pub fn goes_on(&self) {
+        self.signal(rustix::process::Signal::CONT);
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        let Some(server) = &self.server else { return };
+        let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", server.id())).unwrap_or_default();
+        let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+        for pid in children.chain([i32::try_from(server.id()).unwrap()]) {
+            let _ = rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal);
+        }
+    }
+
+    /// True where the server has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.server.as_mut().is_none_or(|server| server.try_wait().unwrap().is_some())
     }
 
     /// Kills it, as a power cut would.
@@ -134,6 +249,10 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
+        self.goes_on();
         self.kill();
+        if self.has_disk {
+            let _ = Command::new("umount").arg("-l").arg(self.folder.path().join("data")).status();
+        }
     }
 }

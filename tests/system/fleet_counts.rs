@@ -191,6 +191,7 @@ fn what_a_workspace_has_seen_on_one_host_it_has_seen_on_all() {
     let shown = two.site.cli(["taint", "show", "default"]).expect(0).stdout;
     assert!(shown.contains("one.default: evil.example"), "{shown}");
     assert_eq!(taint(&three), "clean", "it is not shared with that one");
+    raise(&three, "secret", "nobody's business");
     // What a person clears here stays so, until something new is seen there.
     two.site.cli(["taint", "clear", "default"]).expect(0);
     pause(Duration::from_secs(3));

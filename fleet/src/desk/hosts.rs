@@ -45,12 +45,12 @@ impl Hosts {
     /// Takes what the fleet's key has signed. What is refused is not brought again.
     pub(super) fn take(&mut self, brought: &Brought) -> Result<(), RollError> {
         self.roll.clone_from(&brought.roll.signature);
-        self.counts.take(brought, clock::now().unix_ms)
+        self.counts.take(brought, clock::now())
     }
 
     /// Why the fleet counts as unreachable.
     pub(super) fn trouble(&self) -> Option<RollError> {
-        self.counts.trouble(clock::now().unix_ms)
+        self.counts.trouble(clock::now())
     }
 
     /// One of them.

@@ -57,6 +57,8 @@ pub(super) struct Speaking {
     /// Who this is: another run of the same desk is another one.
     holder: String,
     speeches: Speeches,
+    /// What each channel was to remember last.
+    own: Arc<Mutex<BTreeMap<String, String>>>,
     remembers: Arc<Notify>,
 }
 
@@ -77,6 +79,7 @@ impl Speaking {
             hears: Arc::new(move |overheard| heard.send((overheard, clock::now().unix_ms)).is_ok()),
             holder: random_hex::<16>().map_err(|error| error.to_string())?,
             speeches,
+            own: Arc::default(),
             remembers: Arc::default(),
         })
     }
@@ -99,10 +102,13 @@ impl Speaking {
             // Who is not first waits for nobody.
             let row = client
                 .query_opt(
-                    "UPDATE channel SET holder = $2, until = now() + make_interval(secs => $3) WHERE name = (
-                         SELECT name FROM channel WHERE name = $1 AND (holder = $2 OR until < now() OR until > now() + interval '1 minute')
+                    "WITH free AS (
+                         SELECT name, holder FROM channel
+                         WHERE name = $1 AND (holder = $2 OR until < now() OR until > now() + interval '1 minute')
                          FOR UPDATE SKIP LOCKED)
-                     RETURNING memory",
+                     UPDATE channel SET holder = $2, until = now() + make_interval(secs => $3)
+                     FROM free WHERE channel.name = free.name
+                     RETURNING channel.memory, free.holder",
                     &[name, &self.holder, &f64::from(SPEAKS_S)],
                 )
                 .await?;
@@ -115,11 +121,15 @@ impl Speaking {
                 (Some(row), None) => {
                     let memory = Arc::new(Mutex::new(None));
                     let (kept, notify) = (memory.clone(), self.remembers.clone());
-                    let keeps: link::Keeps = Box::new(move |text| {
+                    let (own, named) = (self.own.clone(), name.clone());
+                    let keeps: link::Keeps = Box::new(move |text: String| {
+                        held(&own).insert(named.clone(), text.clone());
                         *held(&kept) = Some(text);
                         notify.notify_one();
                     });
-                    let was: String = row.get(0);
+                    // Where nobody else has spoken since, this desk knows best: the database may have been put back.
+                    let own = held(&self.own).get(name).cloned().filter(|_| row.get::<_, String>(1) == self.holder);
+                    let was = own.unwrap_or_else(|| row.get(0));
                     match link::start_kept(settings, &self.board, &was, keeps, &self.hears) {
                         Ok(running) => {
                             let speech = Speech { _running: running, given: asked, memory };

@@ -80,7 +80,7 @@ impl Core {
     fn counts_now(&mut self, brought: &Brought) {
         let Some(known) = &mut self.fleet.counts else { return };
         let before = known.roll().cloned();
-        if let Err(error) = known.take(brought, clock::now().unix_ms) {
+        if let Err(error) = known.take(brought, clock::now()) {
             tracing::warn!(%error, "the fleet's roll counts for nothing");
             return;
         }
@@ -107,7 +107,7 @@ impl Core {
             && standing.desks.is_none()
             && self.has_desks()
         {
-            standing.desks = known.trouble(clock::now().unix_ms).map(|trouble| trouble.to_string());
+            standing.desks = known.trouble(clock::now()).map(|trouble| trouble.to_string());
         }
         standing.policy = self.policy_standing();
         Some(standing)

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::member::{HostName, MemberId};
 use super::signed::{Signed, Statement};
+use crate::clock::{self, Now};
 use crate::state;
 
 /// For how long a roll counts that is signed while somebody keeps the fleet, in milliseconds.
@@ -157,12 +158,24 @@ pub struct Known {
     members_text: String,
     /// The policy's text, by its digest.
     policy: Option<(Version, String)>,
+    /// When the roll was taken, in milliseconds since the boot: a wall clock that is behind lets none count for longer.
+    taken_boot_ms: u64,
+    /// The last one that was brought is of a time that has not come yet: nobody knows by this clock how old another one is.
+    is_ahead: bool,
 }
 
 impl Known {
     /// Nothing yet.
     pub fn new(own: Own) -> Self {
-        Self { own, roll: None, members: Vec::new(), members_text: String::new(), policy: None }
+        Self {
+            own,
+            roll: None,
+            members: Vec::new(),
+            members_text: String::new(),
+            policy: None,
+            taken_boot_ms: 0,
+            is_ahead: false,
+        }
     }
 
     /// Who this is.
@@ -172,7 +185,7 @@ impl Known {
 
     /// Takes what was brought, where the fleet has signed it and it is younger than what is known. Whether it still counts, says
     /// [`Self::trouble`]. Nothing changes where it is refused.
-    pub fn take(&mut self, brought: &Brought, now_ms: u64) -> Result<(), RollError> {
+    pub fn take(&mut self, brought: &Brought, now: Now) -> Result<(), RollError> {
         let roll: Roll = brought.roll.read(&self.own.root).ok_or(RollError::Forged)?;
         if roll.fleet != self.own.member.fleet {
             return Err(RollError::Forged);
@@ -185,7 +198,8 @@ impl Known {
                 return Err(RollError::Older);
             }
         }
-        if roll.at_ms > now_ms + AHEAD_MS {
+        if roll.at_ms > now.unix_ms.saturating_add(AHEAD_MS) {
+            self.is_ahead = true;
             return Err(RollError::Ahead);
         }
         let is = |digest: &str, text: &str| Digest::of(text.as_bytes()).hex() == digest;
@@ -211,14 +225,20 @@ impl Known {
         if let Some((members, text)) = members {
             (self.members, self.members_text) = (members, text);
         }
-        (self.roll, self.policy) = (Some(roll), policy);
+        (self.roll, self.policy, self.taken_boot_ms, self.is_ahead) = (Some(roll), policy, now.boot_ms, false);
         Ok(())
     }
 
     /// Why the fleet counts as unreachable; `None` where what is known still counts.
-    pub fn trouble(&self, now_ms: u64) -> Option<RollError> {
-        let counts = self.roll.as_ref().is_some_and(|roll| now_ms <= roll.until_ms);
-        (!counts).then_some(RollError::Stale)
+    pub fn trouble(&self, now: Now) -> Option<RollError> {
+        if self.is_ahead {
+            return Some(RollError::Ahead);
+        }
+        let counts = |roll: &Roll| {
+            let run = now.boot_ms.saturating_sub(self.taken_boot_ms);
+            now.unix_ms <= roll.until_ms && run <= roll.until_ms.saturating_sub(roll.at_ms)
+        };
+        (!self.roll.as_ref().is_some_and(counts)).then_some(RollError::Stale)
     }
 
     /// The roll that was taken last.
@@ -254,7 +274,7 @@ impl Known {
         let text = std::fs::read_to_string(super::kept(state).roll).unwrap_or_default();
         if let Ok(brought) = serde_json::from_str(&text) {
             // Nothing that was taken once is too far ahead now.
-            if let Err(error) = known.take(&brought, u64::MAX - AHEAD_MS) {
+            if let Err(error) = known.take(&brought, Now { unix_ms: u64::MAX, ..clock::now() }) {
                 tracing::warn!(%error, "what is kept of the fleet's roll does not count");
             }
         }
@@ -294,11 +314,12 @@ mod tests {
     fn only_what_the_fleet_has_signed_last_counts_and_not_for_long() {
         let (root, other) = (HostKey::from_seed(&[1; 32]), HostKey::from_seed(&[2; 32]));
         let now = 1_000_000_000;
+        let at = |unix_ms| Now { unix_ms, boot_ms: unix_ms };
         let mut known = Known::new(own(&root));
-        assert_eq!(known.trouble(now), Some(RollError::Stale));
-        assert_eq!(known.take(&brought(&other, now, "[]", None), now), Err(RollError::Forged));
-        known.take(&brought(&root, now, "[]", Some((1, "a"))), now).unwrap();
-        assert_eq!((known.trouble(now), known.policy().unwrap().0.number), (None, 1));
+        assert_eq!(known.trouble(at(now)), Some(RollError::Stale));
+        assert_eq!(known.take(&brought(&other, now, "[]", None), at(now)), Err(RollError::Forged));
+        known.take(&brought(&root, now, "[]", Some((1, "a"))), at(now)).unwrap();
+        assert_eq!((known.trouble(at(now)), known.policy().unwrap().0.number), (None, 1));
         // Older, from the future, with another list or another text.
         let refused = [
             (brought(&root, now - 1, "[]", None), RollError::Older),
@@ -312,16 +333,20 @@ mod tests {
             (Brought { policy: None, ..brought(&root, now + 1, "[]", Some((2, "b"))) }, RollError::Other),
         ];
         for (one, why) in refused {
-            assert_eq!(known.take(&one, now), Err(why));
+            assert_eq!(known.take(&one, at(now)), Err(why));
         }
         assert_eq!(known.policy().unwrap().1, "a");
         // What is known need not be brought again.
         let next = brought(&root, now + 60_000, "[]", Some((2, "a")));
         let next = Brought { members: None, policy: None, ..next };
-        known.take(&next, now + 60_000).unwrap();
+        known.take(&next, at(now + 60_000)).unwrap();
         assert_eq!(known.policy().unwrap().0.number, 2);
-        assert_eq!(known.trouble(now + 60_000 + COUNTS_MS), None);
-        assert_eq!(known.trouble(now + 60_001 + COUNTS_MS), Some(RollError::Stale));
+        assert_eq!(known.trouble(at(now + 60_000 + COUNTS_MS)), None);
+        assert_eq!(known.trouble(at(now + 60_001 + COUNTS_MS)), Some(RollError::Stale));
+        // A wall clock that is set back lets it count no longer, and one that is behind says so.
+        assert_eq!(known.trouble(Now { unix_ms: now, boot_ms: now + 60_001 + COUNTS_MS }), Some(RollError::Stale));
+        assert_eq!(known.take(&brought(&root, now + 120_000, "[]", None), at(now - 1)), Err(RollError::Ahead));
+        assert_eq!(known.trouble(at(now + 60_000)), Some(RollError::Ahead));
         // The next start knows the same, and nobody else's.
         let state = tempfile::tempdir().unwrap();
         known.keep(&next, state.path()).unwrap();
@@ -341,10 +366,10 @@ mod tests {
         };
         let all = serde_json::to_string(&[one("office", &desk, true), one("web-1", &host, false)]).unwrap();
         let mut known = Known::new(own(&root));
-        known.take(&brought(&root, 10, &all, None), 10).unwrap();
+        known.take(&brought(&root, 10, &all, None), Now { unix_ms: 10, boot_ms: 10 }).unwrap();
         assert!(known.is_desk(desk.public()) && !known.is_desk(host.public()));
         assert_eq!(known.hosts().count(), 1);
-        known.take(&brought(&root, 11, "[]", None), 11).unwrap();
+        known.take(&brought(&root, 11, "[]", None), Now { unix_ms: 11, boot_ms: 11 }).unwrap();
         assert!(!known.is_desk(desk.public()));
     }
 }

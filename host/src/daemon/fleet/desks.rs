@@ -136,7 +136,7 @@ impl Core {
         if words.member != counts.own().member {
             return refused("these words are for another host");
         }
-        if let Some(trouble) = counts.trouble(clock::now().unix_ms) {
+        if let Some(trouble) = counts.trouble(clock::now()) {
             return refused(&trouble.to_string());
         }
         if !desk.is_some_and(|desk| counts.is_desk(&desk)) {

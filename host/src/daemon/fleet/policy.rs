@@ -83,7 +83,7 @@ impl Core {
     pub(super) fn look_at_policy(&mut self, events: &mpsc::UnboundedSender<Event>) {
         let Some(known) = self.fleet.counts.as_ref().filter(|known| known.roll().is_some()) else { return };
         // What counts no more is no reason to change anything.
-        if known.trouble(clock::now().unix_ms).is_some() {
+        if known.trouble(clock::now()).is_some() {
             return;
         }
         let Some((version, text)) = known.policy().cloned() else {

@@ -61,8 +61,8 @@ impl Core {
     pub(super) fn look_at_taints(&mut self) {
         let Some(known) = &self.fleet.counts else { return };
         let own = known.own().member.clone();
+        let is_stale = known.trouble(clock::now()).is_some();
         let now = clock::now().unix_ms;
-        let is_stale = known.trouble(now).is_some();
         let members: Vec<MemberId> = known.hosts().map(|(member, _)| member.clone()).collect();
         let newest = |place: &Place| {
             members.iter().filter(|member| member.host == place.host).max_by_key(|member| member.number).cloned()
