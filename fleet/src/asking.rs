@@ -63,6 +63,11 @@ pub async fn ask(state: &Path, lines: mpsc::UnboundedReceiver<ToFleet>) {
         hears: Vec::new(),
         brought: Bringing::default(),
     };
+    // Nothing is asked of the database before there is something to say.
+    match asking.lines.recv().await {
+        Some(line) => asking.take(line),
+        None => return,
+    }
     let [first, most] = WAITS;
     let mut pauses = Pauses::new(first, most);
     loop {

@@ -19,6 +19,7 @@ use crate::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
 use crate::keeping::{self, News};
 use crate::membership::{Membership, MembershipError};
 use crate::search::{self, Found, Wanted};
+use crate::telemetry::{self, Settings};
 use crate::token::{self, Token};
 use crate::verify::{self, Chain, Listed};
 use crate::{HostName, MemberId};
@@ -188,6 +189,22 @@ enum Fleet {
         /// The state folder
         #[arg(long, value_name = "DIR")]
         state: PathBuf,
+    },
+    /// Send what the host with a state folder records as OpenTelemetry has it, until standard input is closed: `bashgate serve` starts it
+    #[command(hide = true)]
+    Telemetry {
+        /// The state folder
+        #[arg(long, value_name = "DIR")]
+        state: PathBuf,
+        /// The collector: OTLP over HTTP
+        #[arg(long, value_name = "URL")]
+        endpoint: String,
+        /// A file with a header in each line
+        #[arg(long, value_name = "FILE")]
+        headers: Option<PathBuf>,
+        /// Send the texts of commands, too
+        #[arg(long)]
+        commands: bool,
     },
     /// A host belongs to the fleet no more: it is let in no more, and nothing that it says later counts
     Revoke {
@@ -404,6 +421,9 @@ fn run(act: Fleet) -> Run {
             Fleet::Leave { config } => leave(&config.load()?),
             Fleet::List { json, folder } => list(json, &folder).await,
             Fleet::Verify { json, folder } => check(json, &folder).await,
+            Fleet::Telemetry { state, endpoint, headers, commands } => {
+                telemetry(&state, endpoint, headers.as_deref(), commands).await
+            }
             Fleet::Revoke { host, folder } => revoke(&host, &folder).await,
             Fleet::Ship { state } => {
                 ship(&state).await;
@@ -532,6 +552,32 @@ fn read_token(file: &Path) -> Result<Token, Failure> {
             "bring the file that `bashgate fleet enrol` has made, whole",
         )
     })
+}
+
+async fn telemetry(state: &Path, endpoint: String, headers: Option<&Path>, commands: bool) -> Run {
+    let headers = headers.map(read_headers).transpose()?.unwrap_or_default();
+    let settings = Settings { endpoint, headers, commands };
+    let state = state.to_owned();
+    std::thread::spawn(move || telemetry::send(&state, &settings));
+    // The host's end of the pipe is closed when it ends.
+    let waits = tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+    let _ = waits.await;
+    Ok(())
+}
+
+/// Headers from a file that nobody else can read: a key stands there.
+fn read_headers(file: &Path) -> Result<Vec<(String, String)>, Failure> {
+    let failed = |why: String| {
+        Failure::failed(format!("{}: {why}", file.display()), "one header in each line, as NAME: VALUE; mode 600")
+    };
+    bashgate::state::private(file).map_err(|error| failed(error.to_string()))?;
+    let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let read = lines.map(|line| {
+        let (name, value) = line.split_once(':').ok_or_else(|| failed("a line has no `:`".to_owned()))?;
+        Ok((name.trim().to_owned(), value.trim().to_owned()))
+    });
+    read.collect()
 }
 
 /// Ends when somebody stops the program.

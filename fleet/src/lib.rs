@@ -25,6 +25,7 @@ pub mod schema;
 pub mod search;
 pub mod shipping;
 pub mod statement;
+pub mod telemetry;
 pub mod token;
 pub mod verify;
 

@@ -71,6 +71,8 @@ pub struct Config {
     pub keep_days: u64,
     /// Where metrics are served.
     pub metrics: Option<SocketAddr>,
+    /// Where OpenTelemetry goes.
+    pub telemetry: Option<Telemetry>,
     /// Where the page is served from the start; else at a port of its own once somebody asks for a link.
     pub page: Option<SocketAddr>,
     /// The policy.
@@ -209,6 +211,8 @@ struct File {
     audit: AuditFile,
     #[serde(default)]
     metrics: ListenFile,
+    #[serde(default)]
+    telemetry: TelemetryFile,
     #[serde(default)]
     page: ListenFile,
     #[serde(default)]
@@ -351,6 +355,40 @@ struct AuditFile {
 impl Default for AuditFile {
     fn default() -> Self {
         Self { keep_records: 0, keep_days: 30 }
+    }
+}
+
+/// Where what is recorded goes as OpenTelemetry has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Telemetry {
+    /// The address of a collector: OTLP over HTTP.
+    pub endpoint: String,
+    /// A file with a header in each line, as `authorization: Bearer …`.
+    pub headers: Option<PathBuf>,
+    /// The texts of commands go along.
+    pub commands: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct TelemetryFile {
+    endpoint: String,
+    headers_file: Option<PathBuf>,
+    commands: bool,
+}
+
+impl TelemetryFile {
+    fn read(self, folder: &Path) -> Result<Option<Telemetry>, String> {
+        let Self { endpoint, headers_file, commands } = self;
+        if endpoint.is_empty() {
+            return Ok(None);
+        }
+        if !endpoint.starts_with("http://") && !endpoint.starts_with("https://") {
+            return Err(format!(
+                "`telemetry.endpoint` is `{endpoint}`; it must be an address, as http://127.0.0.1:4318"
+            ));
+        }
+        Ok(Some(Telemetry { endpoint, headers: headers_file.map(|file| folder.join(file)), commands }))
     }
 }
 
@@ -525,6 +563,7 @@ impl Config {
             ));
         }
         let metrics = parsed.metrics.address("metrics").map_err(wrong)?;
+        let telemetry = parsed.telemetry.read(&folder).map_err(wrong)?;
         let page = parsed.page.address("page").map_err(wrong)?;
         let programs = parsed.programs.as_ref().map(|path| programs::load(&folder.join(path))).transpose()?;
         Ok(Self {
@@ -547,6 +586,7 @@ impl Config {
             keep_records: count(parsed.audit.keep_records),
             keep_days: count(parsed.audit.keep_days),
             metrics,
+            telemetry,
             page,
             policy: Policy {
                 enforce: parsed.policy.enforce,
@@ -724,6 +764,7 @@ mod tests {
             ("[metrics]\nlisten = \"0.0.0.0:9464\"", "others can reach"),
             ("[page]\nlisten = \"0.0.0.0:9465\"", "`page.listen` is `0.0.0.0:9465`, which others can reach"),
             ("[metrics]\nlisten = \"localhost\"", "an address with a port"),
+            ("[telemetry]\nendpoint = \"127.0.0.1:4318\"", "as http://127.0.0.1:4318"),
             ("[audit]\nkeep_records = 7", "at least 100"),
             ("[policy]\nfloor = \"never\"", "unknown variant"),
             ("[chat.x]\nkind = \"pigeon\"", "unknown variant"),

@@ -57,6 +57,7 @@ mod properties;
 mod runner;
 mod seed_004;
 mod sessions;
+mod telemetry;
 mod told_elsewhere;
 mod tools;
 mod transcripts;

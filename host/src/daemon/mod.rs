@@ -54,6 +54,7 @@ use crate::page;
 use crate::policy::Finding;
 use crate::state::{self, Folder, StateError};
 use crate::store::StoreError;
+use crate::telemetry;
 
 pub use crate::approval::CaseId;
 pub use fleet::Checked;
@@ -201,6 +202,11 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
             Some(tokio::spawn(metrics::serve(listener, core.metrics())))
         }
     };
+    if let Some(settings) = &config.telemetry
+        && let Err(error) = telemetry::start(settings, folder.path())
+    {
+        tracing::error!(%error, "no telemetry is sent");
+    }
     let mut egress = match config.egress.clone() {
         None => None,
         Some(settings) => {

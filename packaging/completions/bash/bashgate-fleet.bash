@@ -58,6 +58,9 @@ _bashgate__fleet() {
             bashgate__fleet,sign)
                 cmd="bashgate__fleet__subcmd__sign"
                 ;;
+            bashgate__fleet,telemetry)
+                cmd="bashgate__fleet__subcmd__telemetry"
+                ;;
             bashgate__fleet,verify)
                 cmd="bashgate__fleet__subcmd__verify"
                 ;;
@@ -120,6 +123,9 @@ _bashgate__fleet() {
                 ;;
             bashgate__fleet__subcmd__help,sign)
                 cmd="bashgate__fleet__subcmd__help__subcmd__sign"
+                ;;
+            bashgate__fleet__subcmd__help,telemetry)
+                cmd="bashgate__fleet__subcmd__help__subcmd__telemetry"
                 ;;
             bashgate__fleet__subcmd__help,verify)
                 cmd="bashgate__fleet__subcmd__help__subcmd__verify"
@@ -197,7 +203,7 @@ _bashgate__fleet() {
 
     case "${cmd}" in
         bashgate__fleet)
-            opts="-h -V --help --version init enrol join leave run sign policy list verify search export desk ship revoke help"
+            opts="-h -V --help --version init enrol join leave run sign policy list verify search export desk ship telemetry revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -385,7 +391,7 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help)
-            opts="init enrol join leave run sign policy list verify search export desk ship revoke help"
+            opts="init enrol join leave run sign policy list verify search export desk ship telemetry revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -693,6 +699,20 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help__subcmd__sign)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__telemetry)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1158,6 +1178,32 @@ _bashgate__fleet() {
                     return 0
                     ;;
                 --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__telemetry)
+            opts="-h --state --endpoint --headers --commands --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --endpoint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --headers)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

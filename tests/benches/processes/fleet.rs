@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bashgate::audit::{Entry, RecordKind};
 use bashgate::control::{self, ControlCommand};
@@ -15,7 +15,7 @@ use bashgate_fleet::database::Address;
 use bashgate_fleet::folder::Folder;
 use bashgate_fleet::membership::Membership;
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
-use bashgate_tests::{Host, Killed, Output, Postgres, Site, bin, until};
+use bashgate_tests::{Host, Killed, Output, Postgres, Site, bin, pause, until};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
@@ -23,7 +23,8 @@ use super::table::{Table, Times};
 use super::{event, interleave, run};
 
 const HOSTS: u32 = 100;
-const RECORDS: u32 = 500;
+/// As many as a host sends in one go.
+const RECORDS: u32 = 2000;
 /// Rows of a COPY: as many as a host sends at once.
 const BATCH: usize = RECORDS as usize;
 
@@ -161,6 +162,8 @@ pub fn answers_beside_local_ones(table: &mut Table) {
     ));
     let _host = member(&postgres, folder.path(), &site);
     site.raise_both("default");
+    // A host that has only just started hears no desk.
+    pause(Duration::from_secs(6));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (address, login) = Address::parse(&postgres.url(), Some(postgres.password().to_owned()), None).unwrap();
     let client = runtime.block_on(address.connect(&login)).unwrap();
@@ -199,6 +202,8 @@ pub fn answers_beside_local_ones(table: &mut Table) {
         runtime.block_on(bashgate_fleet::desk::say(&client, &member, &own.member, &words)).unwrap();
         at_desk.0.push(ends(child, since));
         let (child, id) = asks(2 * number + 1);
+        // A hook looks less often the longer it waits: both have waited as long.
+        until("the question", || runtime.block_on(question(&client, &id)));
         let since = Instant::now();
         control::ask(&socket, &ControlCommand::Say { words: format!("approve {id}") }).unwrap();
         at_host.0.push(ends(child, since));
