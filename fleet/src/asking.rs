@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bashgate_shared::command::Digest;
 use bashgate_shared::say;
 use bashgate_shared::seal::{HostKey, PublicKey};
 use tokio::sync::mpsc;
@@ -21,7 +22,7 @@ use super::shipping::{ShippingError, entered};
 use super::statement::{self, Question, Reply, Signed, Statement as _};
 use bashgate::clock;
 use bashgate::fleet::roll::{Brought, MOST_MEMBERS, MOST_POLICY, Roll};
-use bashgate::fleet::tells::{Tells, Told};
+use bashgate::fleet::tells::{MOST_TELLS, Tells, Told};
 use bashgate::fleet::wire::{Answered, FromFleet, MOST, Shown, ToFleet};
 
 /// How often is looked for what was said where no notification came.
@@ -186,6 +187,10 @@ impl Asking {
     fn take(&mut self, line: ToFleet) {
         match line {
             ToFleet::Begin => self.has_begun = true,
+            // Not at once: who has written what was refused writes it again.
+            ToFleet::Whole => {
+                self.brought = Bringing { roll: std::mem::take(&mut self.brought.roll), ..Bringing::default() }
+            }
             ToFleet::Tells { what, hears } => {
                 self.told = Some((what, None));
                 self.hears = hears;
@@ -281,7 +286,7 @@ impl Bringing {
         let row = here
             .client
             .query_opt(
-                "SELECT text, signature FROM roll WHERE signature <> $1 AND length(members)::bigint <= $2 AND length(text) < 65536",
+                "SELECT text, signature FROM roll WHERE signature <> $1 AND length(members)::bigint <= $2 AND length(text) <= 1048576",
                 &[&self.roll, &most],
             )
             .await?;
@@ -298,7 +303,8 @@ impl Bringing {
                     &[&named.0, &named.1, &known],
                 )
                 .await?;
-            if let Some(signed) = row.and_then(|row| statement::in_row(&row, 0)) {
+            let is_fine = |signed: &Signed| signed.text.len() <= MOST_TELLS && signed.signature.len() <= 256;
+            if let Some(signed) = row.and_then(|row| statement::in_row(&row, 0)).filter(is_fine) {
                 self.told.insert(named, signed.signature.clone());
                 says(&FromFleet::Told(vec![signed]));
             }
@@ -307,6 +313,9 @@ impl Bringing {
     }
 
     async fn roll_is(&mut self, here: &Here<'_>, signed: Signed) -> Result<(), ShippingError> {
+        if signed.text.len() > 1 << 20 || signed.signature.len() > 256 {
+            return Ok(());
+        }
         let root = PublicKey::parse(&here.membership.root);
         let Some(roll) = root.and_then(|root| signed.read::<Roll>(&root)) else {
             // The host says so, and goes on with what it knows.
@@ -320,7 +329,12 @@ impl Bringing {
                 here.client.query_opt("SELECT members FROM roll WHERE signature = $1", &[&signed.signature]).await?;
             // Where it has changed meanwhile the next look brings it.
             let Some(row) = row else { return Ok(()) };
-            brought.members = Some(row.get(0));
+            let text: String = row.get(0);
+            // What the host would refuse is not there: the next roll may bring it.
+            if text.len() > MOST_MEMBERS || Digest::of(text.as_bytes()).hex() != roll.members {
+                return Ok(());
+            }
+            brought.members = Some(text);
         }
         let version = roll.policy_of(&here.membership.member.host);
         if let Some(version) = version.filter(|version| version.digest != self.policy) {
@@ -332,7 +346,9 @@ impl Bringing {
                     &[&version.number, &most],
                 )
                 .await?;
-            brought.policy = row.map(|row| row.get(0));
+            let is_it =
+                |text: &String| text.len() <= MOST_POLICY && Digest::of(text.as_bytes()).hex() == version.digest;
+            brought.policy = row.map(|row| row.get(0)).filter(is_it);
         }
         // What is not there is looked for again with the next roll.
         let has_it = version.is_some_and(|version| version.digest == self.policy) || brought.policy.is_some();

@@ -21,6 +21,8 @@ use bashgate::state::{self, StateError};
 
 /// How long a token counts that nobody has used.
 pub const TOKEN_HOURS: i32 = 24;
+/// How often it is tried to shut out a role that holds on to itself.
+const SHUT_OUT: usize = 20;
 
 /// What is known of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -319,7 +321,10 @@ impl Folder {
             let Some(secret) = known.secret.as_ref().filter(|_| known.revoked_ms.is_none()) else { continue };
             let (host, number) = (known.member.host.as_str(), known.member.number);
             let row = client
-                .query_opt("SELECT key, proof FROM host WHERE host = $1 AND number = $2", &[&host, &number])
+                .query_opt(
+                    "SELECT key, proof FROM host WHERE host = $1 AND number = $2 AND length(key) < 256 AND length(proof) < 256",
+                    &[&host, &number],
+                )
                 .await?;
             let Some((key, said)) =
                 row.and_then(|row| Some((row.get::<_, Option<String>>(0)?, row.get::<_, Option<String>>(1)?)))
@@ -339,7 +344,14 @@ impl Folder {
             .sign(&self.key);
             let Signed { text, signature } = &signed;
             let change = format!("ALTER ROLE \"{}\" VALID UNTIL 'infinity'", role(&known.member));
-            client.batch_execute(&change).await?;
+            // Who holds on to its own role joins later, and keeps nobody else waiting.
+            if let Err(error) =
+                client.batch_execute(&format!("SET lock_timeout = 500; {change}; RESET lock_timeout")).await
+            {
+                client.batch_execute("RESET lock_timeout").await?;
+                tracing::warn!(%error, member = %known.member, "it cannot be taken in now");
+                continue;
+            }
             client
                 .execute(
                     "UPDATE host SET member = $1, member_signature = $2 WHERE host = $3 AND number = $4",
@@ -372,8 +384,21 @@ impl Folder {
         let role = role(&member);
         let there = client.query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&role]).await?;
         if there.is_some() {
-            let shut = format!("ALTER ROLE \"{role}\" NOLOGIN PASSWORD NULL");
-            client.batch_execute(&shut).await?;
+            let shut =
+                format!("SET lock_timeout = 500; ALTER ROLE \"{role}\" NOLOGIN PASSWORD NULL; RESET lock_timeout");
+            // It may hold on to its own role: its connections end first, and again until it has none that could.
+            let mut shut_out = Ok(());
+            for _ in 0..SHUT_OUT {
+                client
+                    .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", &[&role])
+                    .await?;
+                shut_out = client.batch_execute(&shut).await;
+                if shut_out.is_ok() {
+                    break;
+                }
+                client.batch_execute("RESET lock_timeout").await?;
+            }
+            shut_out?;
             client
                 .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", &[&role])
                 .await?;

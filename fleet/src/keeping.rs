@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
-use super::database::{DatabaseError, OF_FLEET, Pauses};
+use super::database::{DatabaseError, OF_FLEET, Pauses, timely};
 use super::folder::{Folder, FolderError, Seen, Settled};
 use super::statement::{self, Statement as _};
 use super::verify::{self, Finding, Report};
 use super::{HostName, MemberId};
 use bashgate::clock;
 use bashgate::fleet::bundle::Bundle;
-use bashgate::fleet::roll::{Belongs, COUNTS_MS, First, MOST_POLICY, Roll, Version};
+use bashgate::fleet::roll::{AHEAD_MS, Belongs, COUNTS_MS, First, MOST_POLICY, Roll, Version};
 use bashgate::fleet::tells::{Tells, Told};
 use bashgate::state;
 
@@ -63,8 +63,8 @@ impl Folder {
         let members = serde_json::to_string(&members.collect::<Vec<_>>()).unwrap_or_default();
         let fleet = self.id().to_owned();
         let rolled = self.rolled();
-        // A clock that was set back says nothing that is older than what was said.
-        rolled.at_ms = now.max(rolled.at_ms + 1);
+        // A clock that was set back says nothing that is older than what was said; but for what no host has taken, whose clock was right.
+        rolled.at_ms = if rolled.at_ms > now + AHEAD_MS { now } else { now.max(rolled.at_ms + 1) };
         let roll = Roll {
             fleet,
             at_ms: rolled.at_ms,
@@ -254,26 +254,30 @@ type Looks = JoinHandle<Result<(Report, Vec<(MemberId, Seen)>), FolderError>>;
 async fn keeps(folder: &Path, is_new: &mut bool, found: &mut Vec<String>, news: &mut impl FnMut(News)) -> FolderError {
     let mut looks = None::<Looks>;
     let work = async {
-        let client = Folder::open(folder)?.connect().await?;
+        let client = timely(Folder::open(folder)?.connect()).await?;
         let (mut signed, mut verified) = (None::<Instant>, None::<Instant>);
         loop {
             let is_due = |at: Option<Instant>, every| at.is_none_or(|at| at.elapsed() >= every);
             // Open for as long as it is needed: other commands wait for it.
             let mut open = Folder::open(folder)?;
-            let settled = open.settle(&client).await?;
-            if is_due(signed, SIGN) {
-                open.sign_roll(&client).await?;
-                signed = Some(Instant::now());
-                if std::mem::take(is_new) {
-                    news(News::Kept);
+            let settled = timely(async {
+                // First of all: whatever keeps a host from joining, the others wait for this.
+                if is_due(signed, SIGN) {
+                    open.sign_roll(&client).await?;
+                    signed = Some(Instant::now());
+                    if std::mem::take(is_new) {
+                        news(News::Kept);
+                    }
                 }
-            }
+                open.settle(&client).await
+            })
+            .await?;
             if !settled.joined.is_empty() || !settled.unproven.is_empty() {
                 news(News::Settled(settled));
             }
             if is_due(verified, VERIFY) && looks.is_none() {
                 let (hosts, root) = (open.hosts().to_vec(), *open.root());
-                let mut own = open.connect().await?;
+                let mut own = timely(open.connect()).await?;
                 looks = Some(tokio::spawn(async move { Ok(verify::look(&hosts, root, &mut own).await?) }));
                 verified = Some(Instant::now());
             }

@@ -223,6 +223,8 @@ fn second(prefix: &str) -> String {
     let own = format!("'{prefix}' || host || '_' || number = current_user");
     format!(
         "
+        ALTER TABLE bashgate.host ADD CONSTRAINT short CHECK (length(key) < 256 AND length(proof) < 256);
+
         -- What counts in the fleet now, as its key has signed.
         CREATE TABLE bashgate.roll (
             one boolean PRIMARY KEY DEFAULT true CHECK (one),

@@ -11,7 +11,7 @@ pub mod tells;
 pub mod wire;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -134,6 +134,8 @@ struct Outgoing {
     replies: VecDeque<ToFleet>,
     /// What the host tells the others, and when that changed last.
     tells: Option<(u64, Told, Vec<MemberId>)>,
+    /// The next roll is to come with all that it names.
+    wants_whole: bool,
 }
 
 impl Shipper {
@@ -182,6 +184,11 @@ impl Shipper {
         });
     }
 
+    /// What was brought of the roll was refused.
+    pub fn wants_whole(&self) {
+        self.shared.change(|outgoing| outgoing.wants_whole = true);
+    }
+
     /// What replies to words of desks, also from elsewhere.
     pub fn replies(&self) -> impl Fn(ToFleet) + Send + use<> {
         let shared = self.shared.clone();
@@ -199,6 +206,16 @@ impl Drop for Shipper {
     fn drop(&mut self) {
         self.shared.change(|outgoing| outgoing.is_ended = true);
     }
+}
+
+/// Longest line that the program says, in bytes: a roll with the longest list of members and policy, as text in text.
+const LONGEST: u64 = 32 << 20;
+
+/// The next line; `None` at the end, and where one is too long.
+fn line_of(said: &mut impl BufRead) -> Option<String> {
+    let mut line = String::new();
+    said.take(LONGEST).read_line(&mut line).ok().filter(|read| *read > 0)?;
+    line.ends_with('\n').then_some(line)
 }
 
 impl Shared {
@@ -221,6 +238,9 @@ impl Shared {
                     if outgoing.has_desks && !has_begun {
                         has_begun = true;
                         lines.push(ToFleet::Begin);
+                    }
+                    if std::mem::take(&mut outgoing.wants_whole) {
+                        lines.push(ToFleet::Whole);
                     }
                     if let Some((version, what, hears)) = outgoing.tells.clone().filter(|(version, ..)| *version > told)
                     {
@@ -275,7 +295,8 @@ impl Shared {
             let _ = std::thread::Builder::new().name("fleet-out".to_owned()).spawn(move || here.writes(run, stdin));
         }
         if let Some(said) = child.stdout.take() {
-            for line in BufReader::new(said).lines().map_while(Result::ok) {
+            let mut said = BufReader::new(said);
+            while let Some(line) = line_of(&mut said) {
                 match serde_json::from_str(&line) {
                     Ok(FromFleet::Standing(standing)) => {
                         let mut known = held(&self.standing);
@@ -287,6 +308,8 @@ impl Shared {
                 }
             }
         }
+        // One that says more than it can have to say is ended.
+        let _ = child.kill();
         let ended = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         self.fails(format!("{PROGRAM} has ended ({ended}), and is started again"))
     }

@@ -103,6 +103,9 @@ pub struct Cause {
     pub by: String,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
+    /// It was not seen here: another host of the fleet has said so. No words of an agent's make that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub heard: bool,
 }
 
 /// The taint of one workspace, with where it came from.
@@ -114,6 +117,9 @@ pub struct Seen {
     pub epoch: u64,
     /// Why, in order of time: the first cause of each label, and the latest ones, together at most [`MAX_CAUSES`].
     pub causes: Vec<Cause>,
+    /// How often something was seen here, also the same again.
+    #[serde(default)]
+    pub raised: u64,
 }
 
 /// Most causes that are kept for a workspace.
@@ -124,19 +130,25 @@ impl Seen {
     pub fn raise(&mut self, cause: Cause) -> bool {
         let cut = |text: String| if text.len() > MAX_WORDS { text.chars().take(MAX_WORDS / 4).collect() } else { text };
         let cause = Cause { source: cut(cause.source), by: cut(cause.by), ..cause };
+        self.raised += u64::from(!cause.heard);
         let taint = self.taint.join(cause.label.taint());
         let rose = taint != self.taint;
         if rose {
             self.taint = taint;
             self.epoch += 1;
         }
-        let known = self.causes.iter().any(|old| old.label == cause.label && old.source == cause.source);
+        let known = self
+            .causes
+            .iter()
+            .any(|old| old.label == cause.label && old.source == cause.source && old.heard == cause.heard);
         if !known {
             self.causes.push(cause);
         }
         if self.causes.len() > MAX_CAUSES {
             // The first of each label stays: by it the workspace became what it is.
-            let is_first = |at: usize, one: &Cause| !self.causes.iter().take(at).any(|old| old.label == one.label);
+            let is_first = |at: usize, one: &Cause| {
+                !self.causes.iter().take(at).any(|old| old.label == one.label && old.heard == one.heard)
+            };
             let oldest = self.causes.iter().enumerate().position(|(at, one)| !is_first(at, one));
             if let Some(oldest) = oldest {
                 self.causes.remove(oldest);
@@ -148,7 +160,7 @@ impl Seen {
     /// A clean start in a new epoch: for a person's audited act only.
     #[must_use]
     pub fn start_over(&self) -> Self {
-        Self { taint: Taint::Clean, epoch: self.epoch + 1, causes: Vec::new() }
+        Self { taint: Taint::Clean, epoch: self.epoch + 1, causes: Vec::new(), raised: self.raised }
     }
 }
 
@@ -157,7 +169,7 @@ mod tests {
     use super::*;
 
     fn cause(label: Label, source: &str) -> Cause {
-        Cause { label, source: source.to_owned(), by: "test".to_owned(), at_ms: 0 }
+        Cause { label, source: source.to_owned(), by: "test".to_owned(), at_ms: 0, heard: false }
     }
 
     #[test]

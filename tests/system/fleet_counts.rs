@@ -208,57 +208,157 @@ fn what_a_workspace_has_seen_on_one_host_it_has_seen_on_all() {
     one.stops();
     one.starts();
     is_tainted(&one, "clean");
-    // While the other one cannot be asked, it counts as what the policy says, besides what is known; what was approved earlier is over.
-    let epoch = |member: &Member| {
-        let shown = member.site.cli(["taint", "show", "default", "--json"]).expect(0).stdout;
-        serde_json::from_str::<Value>(&shown).unwrap()["epoch"].as_u64().unwrap()
-    };
-    let before = epoch(&one);
-    fleet.postgres.sql("CREATE TABLE kept_tells AS SELECT * FROM tells WHERE host = 'two'; REVOKE INSERT, UPDATE ON tells FROM PUBLIC").expect(0);
-    let silenced = fleet.postgres.sql(
-        "CREATE FUNCTION drops() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
-         CREATE TRIGGER drops BEFORE INSERT OR UPDATE ON tells FOR EACH ROW WHEN (NEW.host = 'two') EXECUTE FUNCTION drops();
-         DELETE FROM tells WHERE host = 'two'",
-    );
-    silenced.expect(0);
-    one.stops();
-    one.starts();
-    is_tainted(&one, "secret");
-    pause(Duration::from_secs(16));
-    assert!(epoch(&one) > before, "{before}");
-    let shown = one.site.cli(["taint", "show", "default"]).expect(0).stdout;
-    assert!(shown.contains("two cannot be asked"), "{shown}");
-    // Somebody else's word is nobody's: of another host, by another key.
-    for statement in [
-        "INSERT INTO kept_tells SELECT 'two', 1, text, signature FROM tells WHERE host = 'three'",
-        "INSERT INTO kept_tells SELECT 'two', 1, replace(text, '\"taint\":\"secret\"', '\"taint\":\"clean\"'), signature FROM kept_tells",
-    ] {
-        fleet
-            .postgres
-            .sql(&format!(
-                "ALTER TABLE tells DISABLE TRIGGER drops; {statement};
-             INSERT INTO tells SELECT * FROM kept_tells OFFSET 1;
-             ALTER TABLE tells ENABLE TRIGGER drops; NOTIFY bashgate_fleet"
-            ))
-            .expect(0);
-        pause(Duration::from_secs(2));
-        assert_eq!(taint(&one), "secret", "{statement}");
-        fleet.postgres.sql("DELETE FROM tells WHERE host = 'two'; DELETE FROM kept_tells WHERE ctid <> (SELECT min(ctid) FROM kept_tells)").expect(0);
-    }
-    fleet.postgres.sql("DROP TRIGGER drops ON tells").expect(0);
-    drop(two.host);
-    let two = Member { site: two.site, host: None };
-    let mut two = two;
-    two.starts();
-    is_tainted(&one, "clean");
-    assert_eq!(taint(&two), "both");
     // A host that is revoked is waited for by nobody, and says nothing any more.
+    let mut two = two;
+    two.stops();
+    two.starts();
     fleet.cli(&["revoke", "two"]).expect(0);
     raise(&two, "corruption", "late.example");
     one.stops();
     one.starts();
     pause(Duration::from_secs(2));
     is_tainted(&one, "clean");
+}
+
+fn epoch(member: &Member) -> u64 {
+    let shown = member.site.cli(["taint", "show", "default", "--json"]).expect(0).stdout;
+    serde_json::from_str::<Value>(&shown).unwrap()["epoch"].as_u64().unwrap()
+}
+
+/// While another host cannot be asked, a workspace counts as what the policy says, besides what is known; what was approved is over.
+#[test]
+fn a_workspace_is_as_strict_as_the_policy_says_while_others_cannot_be_asked() {
+    let fleet = Fleet::new();
+    let _kept = fleet.kept();
+    let (mut one, mut two, three) = (member(&fleet, "one", ""), member(&fleet, "two", ""), member(&fleet, "three", ""));
+    for host in ["one", "two", "three"] {
+        has(&fleet, host, None);
+    }
+    let sql = |text: &str| fleet.postgres.sql(text).expect(0).stdout;
+    sql("CREATE FUNCTION drops() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+         CREATE TRIGGER drops BEFORE INSERT OR UPDATE ON tells FOR EACH ROW WHEN (NEW.host = 'two') EXECUTE FUNCTION drops();
+         CREATE TABLE kept_tells AS SELECT * FROM tells WHERE host = 'two'; DELETE FROM tells WHERE host = 'two'");
+    let before = epoch(&one);
+    push(&fleet, SHARED, &[]).expect(0);
+    is_tainted(&one, "secret");
+    assert!(epoch(&one) > before + 1, "once for the policy, and once for what it then counts as");
+    let shown = one.site.cli(["taint", "show", "default"]).expect(0).stdout;
+    assert!(shown.contains("two cannot be asked"), "{shown}");
+    // Somebody else's word is nobody's: of another host, changed, and from before the policy, which says nothing of this workspace.
+    has(&fleet, "three", Some(1));
+    for forged in [
+        "SELECT 'two', 1, text, signature FROM tells WHERE host = 'three'",
+        "SELECT 'two', 1, replace(text, '\"taints\":{}', '\"taints\":{\"default\":{\"taint\":\"clean\",\"mark\":\"x\",\"sources\":[]}}'), signature FROM kept_tells",
+        "SELECT * FROM kept_tells",
+    ] {
+        sql(&format!(
+            "ALTER TABLE tells DISABLE TRIGGER drops; INSERT INTO tells {forged}; ALTER TABLE tells ENABLE TRIGGER drops; NOTIFY bashgate_fleet"
+        ));
+        pause(Duration::from_secs(2));
+        assert_eq!(taint(&one), "secret", "{forged}");
+        sql("DELETE FROM tells WHERE host = 'two'");
+    }
+    sql("DROP TRIGGER drops ON tells");
+    two.stops();
+    two.starts();
+    is_tainted(&one, "clean");
+    // Who has spoken of late is known to the next start, too: nothing is asked anew.
+    let before = epoch(&one);
+    one.stops();
+    one.starts();
+    is_tainted(&one, "clean");
+    assert_eq!(epoch(&one), before);
+    // Where nobody says any more who belongs to the fleet, nobody is taken for revoked.
+    one.stops();
+    sql("DELETE FROM roll; CREATE TRIGGER drops BEFORE INSERT ON roll FOR EACH ROW EXECUTE FUNCTION drops()");
+    std::fs::remove_file(one.site.path().join("state/fleet-roll.json")).unwrap();
+    one.starts();
+    is_tainted(&one, "secret");
+    drop(three);
+}
+
+/// What a new policy denies is denied, also what was held before and somebody approves then.
+#[test]
+fn what_was_held_before_a_policy_is_asked_anew() {
+    let fleet = Fleet::new();
+    let _kept = fleet.kept();
+    let one = member(&fleet, "one", "");
+    has(&fleet, "one", None);
+    one.site.raise_both("default");
+    let command = "curl -s https://x.example/held";
+    let running = one.site.check_later(command);
+    let id = one.site.held(command);
+    push(
+        &fleet,
+        &NO_PUSH
+            .replace("\"git\", \"push\"", "\"curl\"")
+            .replace("git push origin main", "curl x")
+            .replace("git push", "curl x"),
+        &[],
+    )
+    .expect(0);
+    has(&fleet, "one", Some(1));
+    one.site.cli(["approve", &id]);
+    assert!(running.join().unwrap().expect(2).stderr.contains("pull request"));
+}
+
+/// A host that goes from one fleet to another in one go is of the second one alone.
+#[test]
+fn a_host_that_joins_another_fleet_at_once_hears_that_one_alone() {
+    let (first, second) = (Fleet::new(), Fleet::new());
+    let _kept = (first.kept(), second.kept());
+    let one = member(&first, "one", "");
+    push(&first, NO_PUSH, &[]).expect(0);
+    has(&first, "one", Some(1));
+    let token = second.token("other");
+    let file = one.site.host_toml();
+    let go = format!(
+        "'{0}' fleet leave --config '{1}' && '{0}' fleet join '{2}' --config '{1}'",
+        bin("bashgate").display(),
+        file.display(),
+        token.display()
+    );
+    bashgate_tests::Output::of(std::process::Command::new("sh").args(["-c", &go]), b"").expect(0);
+    has(&second, "other", None);
+    until("the other fleet", || (one.standing()["member"] == "other").then_some(()));
+    assert!(!one.site.check("git push origin main").stderr.contains("pull request"));
+    push(&second, &NO_PUSH.replace("a pull request", "an issue"), &[]).expect(0);
+    has(&second, "other", Some(1));
+    assert!(one.site.check("git push origin main").expect(2).stderr.contains("an issue"));
+    one.arrives();
+    second.is_whole();
+}
+
+/// A member that holds on to its own role, and a list that was wrong for a while, keep nobody in and nobody out.
+#[test]
+fn who_is_revoked_is_shut_out_and_the_others_go_on() {
+    let fleet = Fleet::new();
+    let kept = fleet.kept();
+    let (_one, two) = (member(&fleet, "one", ""), member(&fleet, "two", ""));
+    has(&fleet, "one", None);
+    has(&fleet, "two", None);
+    let text = std::fs::read_to_string(two.site.path().join("state/fleet.json")).unwrap();
+    let password = serde_json::from_str::<Value>(&text).unwrap()["password"].as_str().unwrap().to_owned();
+    let role = fleet.postgres.sql("SELECT rolname FROM pg_roles WHERE rolname LIKE '%\\_two\\_1'").expect(0).stdout;
+    std::thread::scope(|scope| {
+        let holds = scope.spawn(|| {
+            let hold = "BEGIN; ALTER ROLE CURRENT_USER PASSWORD 'x'; SELECT pg_sleep(60)";
+            fleet.postgres.sql_as(role.trim(), &password, "fleet", hold)
+        });
+        pause(Duration::from_secs(1));
+        fleet.postgres.sql("CREATE FUNCTION spoils() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.members := '[]'; RETURN NEW; END $$;
+             CREATE TRIGGER spoils BEFORE UPDATE ON roll FOR EACH ROW EXECUTE FUNCTION spoils()").expect(0);
+        fleet.cli(&["revoke", "two"]).expect(0);
+        assert_ne!(holds.join().unwrap().code, Some(0), "its connection has ended");
+    });
+    let login = fleet.postgres.sql(&format!("SELECT rolcanlogin FROM pg_roles WHERE rolname = '{}'", role.trim()));
+    assert_eq!(login.expect(0).stdout.trim(), "f");
+    pause(Duration::from_secs(6));
+    fleet.postgres.sql("DROP TRIGGER spoils ON roll").expect(0);
+    push(&fleet, NO_PUSH, &[]).expect(0);
+    has(&fleet, "one", Some(1));
+    // Whoever keeps the fleet hangs on no connection.
+    drop(kept);
 }
 
 /// What a host hears as long as the fleet says so, and no longer: a desk that is revoked, and everything when nobody says so any more.

@@ -594,7 +594,8 @@ pub(crate) mod tests {
         let lying = |host: Option<&str>| NetworkUse { program: lie.to_owned(), host: host.map(str::to_owned) };
         lies.forecast.effects.network = vec![lying(None), lying(Some("h.example")), lying(Some(lie))];
         lies.forecast.files = vec![FileEvidence { path: lie.to_owned(), sha256: String::new(), head: lie.to_owned() }];
-        lies.causes = vec![Cause { label: Label::Secret, source: lie.to_owned(), by: lie.to_owned(), at_ms: 0 }];
+        lies.causes =
+            vec![Cause { label: Label::Secret, source: lie.to_owned(), by: lie.to_owned(), at_ms: 0, heard: false }];
         let text = render(&lies, 0, false);
         assert_eq!(text.lines().filter(|line| line.trim_start().starts_with("Approve with")).count(), 1, "{text}");
         assert!(!text.contains('\u{1b}'));
@@ -658,7 +659,7 @@ pub(crate) mod tests {
     #[test]
     fn of_many_causes_the_first_the_most_telling_and_the_newest_are_shown() {
         let mut card = held("x");
-        let cause = |label, source: String, at_ms| Cause { label, source, by: "t".to_owned(), at_ms };
+        let cause = |label, source: String, at_ms| Cause { label, source, by: "t".to_owned(), at_ms, heard: false };
         card.causes = (0..40).map(|n| cause(Label::Corruption, format!("host{n}"), n)).collect();
         card.causes.push(cause(Label::Secret, "server.key".to_owned(), 41));
         card.causes.push(cause(Label::Corruption, "host99".to_owned(), 42));

@@ -111,7 +111,7 @@ impl Core {
         let Some(source) = said(&changed) else { return };
         let Some(known) = self.workspaces.get_mut(workspace) else { return };
         let by = "what an earlier command left".to_owned();
-        known.seen.raise(Cause { label: Label::Corruption, source, by, at_ms: clock::now().unix_ms });
+        known.seen.raise(Cause { label: Label::Corruption, source, by, at_ms: clock::now().unix_ms, heard: false });
         let seen = known.seen.clone();
         let files: Vec<&String> = changed.iter().take(MOST_NAMED).collect();
         let detail = json!({

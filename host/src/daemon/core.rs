@@ -53,8 +53,6 @@ pub(super) struct Workspace {
     pub(super) seen: Seen,
     /// Which other host of the fleet cannot be asked what it has seen of it, and as what it counts as long as that is so.
     pub(super) beside: Option<(String, Taint)>,
-    /// Under which such taint, if any, its epoch has begun.
-    pub(super) settled: Taint,
     pub(super) settings: config::WorkspaceSettings,
     pub(super) caged: Caged,
     /// What acts later in its projects.
@@ -93,6 +91,7 @@ impl Workspace {
                     source: format!("{host} cannot be asked what it has seen of it"),
                     by: BY_FLEET.to_owned(),
                     at_ms: clock::now().unix_ms,
+                    heard: true,
                 });
             }
             seen.epoch = self.seen.epoch;
@@ -258,7 +257,6 @@ impl Core {
             Workspace {
                 seen,
                 beside: None,
-                settled: Taint::Clean,
                 settings,
                 caged: Caged::default(),
                 acting: Acting::default(),
@@ -310,6 +308,7 @@ impl Core {
             source: "contains_secrets = true".to_owned(),
             by: "the configuration".to_owned(),
             at_ms: clock::now().unix_ms,
+            heard: false,
         };
         if seen.raise(cause) {
             self.records.submit(vec![Write::Taint(name.clone(), seen.clone())], true, After::Nothing);

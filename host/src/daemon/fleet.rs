@@ -55,6 +55,8 @@ impl Core {
                 }
             }
             (false, Some(_)) => self.leaves_fleet(),
+            // Another one in one go: that fleet's program and all that it said are no more.
+            (true, Some(_)) if self.has_moved() => return self.leaves_fleet(),
             _ => {}
         }
         // A membership that is not finished has no name yet.
@@ -82,6 +84,10 @@ impl Core {
         let before = known.roll().cloned();
         if let Err(error) = known.take(brought, clock::now()) {
             tracing::warn!(%error, "the fleet's roll counts for nothing");
+            // The next one is to come with all that it names.
+            if let Some(shipper) = &self.fleet.shipper {
+                shipper.wants_whole();
+            }
             return;
         }
         if known.roll() != before.as_ref()
@@ -89,6 +95,12 @@ impl Core {
         {
             tracing::warn!(%error, "the fleet's roll cannot be kept; the next start waits for it");
         }
+    }
+
+    /// True where the membership is another one than what is known counts for.
+    fn has_moved(&self) -> bool {
+        let known = self.fleet.counts.as_ref().map(Known::own);
+        known.is_some_and(|own| Own::read(self.folder.path()).is_some_and(|now| now != *own))
     }
 
     fn leaves_fleet(&mut self) {

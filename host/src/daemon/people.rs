@@ -257,7 +257,13 @@ impl Core {
         }
         let at_ms = clock::now().unix_ms;
         let Some(known) = self.workspaces.get_mut(name) else { return Reply::refused("there is no such workspace") };
-        known.seen.raise(Cause { label, source: why.to_owned(), by: By::Human(Person::named(by)).to_string(), at_ms });
+        known.seen.raise(Cause {
+            label,
+            source: why.to_owned(),
+            by: By::Human(Person::named(by)).to_string(),
+            at_ms,
+            heard: false,
+        });
         let seen = known.seen.clone();
         let detail =
             json!({"event": "raised", "label": label, "why": why, "by": by, "taint": seen.taint, "epoch": seen.epoch});

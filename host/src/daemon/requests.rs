@@ -449,7 +449,7 @@ impl Core {
         causes.extend(acting::said(&planted).map(|source| (Label::Corruption, source, "what a command left")));
         let mut rose = false;
         for (label, source, by) in causes {
-            rose |= known.seen.raise(Cause { label, source, by: by.to_owned(), at_ms: now.unix_ms });
+            rose |= known.seen.raise(Cause { label, source, by: by.to_owned(), at_ms: now.unix_ms, heard: false });
         }
         let seen = known.seen.clone();
         let mut words = Vec::new();

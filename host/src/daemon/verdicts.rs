@@ -218,6 +218,7 @@ impl Core {
                 source: source.chars().take(512).collect(),
                 by: by.clone(),
                 at_ms: now.unix_ms,
+                heard: false,
             });
         }
         let check = &open.check;

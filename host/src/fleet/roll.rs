@@ -17,7 +17,7 @@ use crate::state;
 /// For how long a roll counts that is signed while somebody keeps the fleet, in milliseconds.
 pub const COUNTS_MS: u64 = 5 * 60_000;
 /// How far a roll's time may be ahead of this machine's, in milliseconds.
-const AHEAD_MS: u64 = 2 * 60_000;
+pub const AHEAD_MS: u64 = 2 * 60_000;
 /// Longest list of members, in bytes.
 pub const MOST_MEMBERS: usize = 8 << 20;
 /// Longest policy, in bytes.

@@ -39,7 +39,12 @@ impl Statement for Tells {
 impl Tells {
     /// True where it is no older than what counts.
     pub fn is_fresh(&self, now_ms: u64) -> bool {
-        now_ms <= self.at_ms.saturating_add(COUNTS_MS) && self.at_ms <= now_ms.saturating_add(AHEAD_MS)
+        now_ms <= self.at_ms.saturating_add(COUNTS_MS) && !self.is_ahead(now_ms)
+    }
+
+    /// True where it is of a time that has not come yet.
+    pub fn is_ahead(&self, now_ms: u64) -> bool {
+        self.at_ms > now_ms.saturating_add(AHEAD_MS)
     }
 }
 
@@ -69,10 +74,11 @@ pub struct Tainted {
 impl Tainted {
     /// What is told of what was seen here. What other hosts have told goes on from them.
     pub fn of(seen: &Seen) -> Self {
-        let own: Vec<_> = seen.causes.iter().filter(|cause| cause.by != BY_FLEET).collect();
+        let own: Vec<_> = seen.causes.iter().filter(|cause| !cause.heard).collect();
         let taint = own.iter().fold(Taint::Clean, |all, cause| all.join(cause.label.taint()));
-        let marked: Vec<_> = own.iter().map(|cause| (cause.label.word(), &cause.source, cause.at_ms)).collect();
-        let mark = Digest::of(serde_json::to_string(&(seen.epoch, marked)).unwrap_or_default().as_bytes()).hex();
+        // Also where it has seen the same again.
+        let first = own.first().map_or(0, |cause| cause.at_ms);
+        let mark = Digest::of(format!("{} {first}", seen.raised).as_bytes()).hex();
         let sources = own.iter().rev().take(SOURCES).map(|cause| cause.source.chars().take(LONGEST).collect());
         Self { taint, mark: mark.chars().take(32).collect(), sources: sources.collect() }
     }
@@ -89,8 +95,13 @@ mod tests {
     #[test]
     fn a_host_tells_its_own_and_marks_what_is_new() {
         let mut seen = Seen::default();
-        let cause =
-            |label, source: &str, by: &str| Cause { label, source: source.to_owned(), by: by.to_owned(), at_ms: 7 };
+        let cause = |label, source: &str, by: &str| Cause {
+            label,
+            source: source.to_owned(),
+            by: by.to_owned(),
+            at_ms: 7,
+            heard: by == BY_FLEET,
+        };
         assert_eq!(Tainted::of(&seen).taint, Taint::Clean);
         seen.raise(cause(Label::Secret, "web-2: .env", BY_FLEET));
         assert_eq!(Tainted::of(&seen).taint, Taint::Clean, "that is told by web-2");
@@ -101,7 +112,15 @@ mod tests {
             (Taint::Corruption, ["evil.example".to_owned()].as_slice())
         );
         seen.raise(cause(Label::Corruption, "other.example", "curl"));
-        assert_ne!(Tainted::of(&seen).mark, first.mark, "more of the same is new, too");
-        assert_ne!(Tainted::of(&seen.start_over()).mark, first.mark);
+        let second = Tainted::of(&seen).mark;
+        assert_ne!(second, first.mark, "more of the same is new, too");
+        seen.raise(cause(Label::Corruption, "other.example", "curl"));
+        assert_ne!(Tainted::of(&seen).mark, second, "and the same again");
+        // Whoever calls himself another host is none.
+        seen.raise(Cause { heard: false, ..cause(Label::Secret, "web-2: .env", BY_FLEET) });
+        assert_eq!(Tainted::of(&seen).taint, Taint::Both);
+        let before = Tainted::of(&seen).mark;
+        seen.raise(cause(Label::Secret, "web-2: id_rsa", BY_FLEET));
+        assert_eq!(Tainted::of(&seen).mark, before, "what was heard is nothing new");
     }
 }

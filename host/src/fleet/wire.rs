@@ -35,6 +35,8 @@ pub enum ToFleet {
         /// Whom of the others it wants to hear.
         hears: Vec<MemberId>,
     },
+    /// What was brought of the roll was refused: the next one is to come with all that it names.
+    Whole,
     /// A card as it stands now.
     Card(Shown),
     /// What somebody who spoke through a desk is told.

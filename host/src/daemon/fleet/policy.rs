@@ -1,7 +1,5 @@
 //! The fleet's policy on this host: checked before it counts, kept for the next start.
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -15,7 +13,7 @@ use crate::fleet;
 use crate::fleet::bundle::{Bundle, BundleError};
 use crate::fleet::roll::{Own, Version};
 use crate::state;
-use crate::store::Reader;
+use crate::store::{Reader, Write};
 
 /// How this host stands with the fleet's policy.
 #[derive(Default)]
@@ -26,8 +24,6 @@ pub(super) struct State {
     checking: Option<Version>,
     /// What was refused, and why.
     refused: Option<(Version, String)>,
-    /// Since when the one in force is.
-    pub(super) since: Option<Instant>,
 }
 
 /// A policy that is in force.
@@ -68,15 +64,25 @@ impl Core {
             return Ok(());
         }
         let Kept { version, text, .. } = kept;
-        let bundle = Bundle::parse(&text).map_err(|error| wrong(error.to_string()))?;
+        let bundle = Bundle::read(&text).map_err(|error| wrong(error.to_string()))?;
         self.config = bundle.join(&self.own_config).map_err(|error| wrong(error.to_string()))?;
-        self.comes_into_force(InForce { version, bundle });
+        self.fleet.policy.in_force = Some(InForce { version, bundle });
         Ok(())
     }
 
-    fn comes_into_force(&mut self, policy: InForce) {
-        self.fleet.policy.in_force = Some(policy);
-        self.fleet.policy.since = Some(Instant::now());
+    /// What people have approved by another policy counts no more: everything is asked anew.
+    fn asks_anew(&mut self) {
+        let names: Vec<_> = self.workspaces.keys().cloned().collect();
+        for name in names {
+            let Some(known) = self.workspaces.get_mut(&name) else { continue };
+            known.seen.epoch += 1;
+            let seen = known.seen.clone();
+            let detail = json!({"event": "another policy", "taint": seen.taint, "epoch": seen.epoch});
+            let writes = vec![Write::Taint(name.clone(), seen)];
+            if let Err(error) = self.records.write(RecordKind::Taint, Some(&name), detail, writes) {
+                tracing::error!(error, "that another policy holds could not be recorded");
+            }
+        }
     }
 
     /// Checks what the fleet wants to hold here, beside everything else.
@@ -120,6 +126,11 @@ impl Core {
         if self.fleet.policy.checking.take().as_ref() != Some(&version) {
             return;
         }
+        // It may have been taken back meanwhile.
+        let wanted = self.fleet.counts.as_ref().and_then(|known| known.policy()).map(|(wanted, _)| wanted);
+        if wanted != Some(&version) {
+            return;
+        }
         let Some(fleet) = self.fleet.counts.as_ref().map(|known| known.own().member.fleet.clone()) else { return };
         let result = result.map_err(|error| error.to_string()).and_then(|(bundle, joined)| {
             let kept = Kept { fleet, version: version.clone(), text };
@@ -134,7 +145,8 @@ impl Core {
             Ok((bundle, joined)) => {
                 self.config = *joined;
                 self.fleet.policy.refused = None;
-                self.comes_into_force(InForce { version, bundle });
+                self.fleet.policy.in_force = Some(InForce { version, bundle });
+                self.asks_anew();
             }
             Err(why) => {
                 tracing::warn!(version = version.number, why, "the fleet's policy does not count here");
@@ -152,8 +164,11 @@ impl Core {
             tracing::error!(%error, "the fleet's policy is still kept for the next start");
         }
         self.config = self.own_config.clone();
-        self.fleet.policy = State::default();
-        self.records.record(RecordKind::Host, None, json!({"event": "policy", "version": null}));
+        let had = std::mem::take(&mut self.fleet.policy).in_force.is_some();
+        if had {
+            self.records.record(RecordKind::Host, None, json!({"event": "policy", "version": null}));
+            self.asks_anew();
+        }
     }
 
     /// Which policy is in force here, and which is not and why.

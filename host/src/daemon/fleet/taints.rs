@@ -4,9 +4,9 @@
 //! lowers one. While one of them cannot be asked, the workspace counts as what the fleet's policy says besides.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use bashgate_shared::protocol::WorkspaceName;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Core;
@@ -21,16 +21,25 @@ use crate::state;
 use crate::store::Write;
 use crate::taint::{Cause, Label, Taint};
 
-/// For how long, once a policy is in force, it may take to hear the other hosts, before what was approved earlier counts no more.
-const HEARS_IN: Duration = Duration::from_secs(15);
-
-/// What is known of other hosts.
+/// What is known of other hosts. It is kept for the next start, which so misses nobody that has spoken of late.
 #[derive(Default)]
 pub(super) struct State {
     /// What each has said last.
     told: BTreeMap<MemberId, Tells>,
-    /// What of it counts here already, by workspace and place; from the last run, too.
-    applied: Option<BTreeMap<WorkspaceName, BTreeMap<String, String>>>,
+    kept: Kept,
+    /// The file has been read.
+    is_read: bool,
+    /// The file lacks something.
+    is_new: bool,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Kept {
+    /// What each host has said last, by its name.
+    told: BTreeMap<String, Signed>,
+    /// What of it counts here already, by workspace and place.
+    applied: BTreeMap<WorkspaceName, BTreeMap<String, String>>,
 }
 
 fn named(place: &Place) -> String {
@@ -40,6 +49,11 @@ fn named(place: &Place) -> String {
 impl Core {
     /// Another host has said something. What its key in the fleet's roll has not signed, it has not said.
     pub(super) fn others_tell(&mut self, told: &[Signed]) {
+        self.hears(told);
+        self.look_at_taints();
+    }
+
+    fn hears(&mut self, told: &[Signed]) {
         let Some(known) = &self.fleet.counts else { return };
         for signed in told.iter().filter(|signed| signed.text.len() <= MOST_TELLS) {
             let Some((member, tells)) = known.hosts().find_map(|(member, key)| {
@@ -50,15 +64,43 @@ impl Core {
                 continue;
             };
             let is_newer = self.fleet.taints.told.get(&member).is_none_or(|known| tells.at_ms >= known.at_ms);
-            if is_newer {
+            // What is of a time that has not come yet would keep out what comes later.
+            if is_newer && !tells.is_ahead(clock::now().unix_ms) {
+                self.fleet.taints.kept.told.insert(member.to_string(), signed.clone());
                 self.fleet.taints.told.insert(member, tells);
+                self.fleet.taints.is_new = true;
             }
         }
-        self.look_at_taints();
+    }
+
+    /// Takes what the last run has heard, as far as it is signed by who belongs to the fleet still.
+    fn read_heard(&mut self) {
+        if std::mem::replace(&mut self.fleet.taints.is_read, true) {
+            return;
+        }
+        let text = std::fs::read_to_string(fleet::kept(self.folder.path()).heard).unwrap_or_default();
+        let kept: Kept = serde_json::from_str(&text).unwrap_or_default();
+        self.fleet.taints.kept.applied = kept.applied;
+        self.hears(&kept.told.into_values().collect::<Vec<_>>());
+    }
+
+    /// Keeps what is known of others. What dies before is joined once more: never too little.
+    fn keep_heard(&mut self) {
+        if !std::mem::take(&mut self.fleet.taints.is_new) {
+            return;
+        }
+        let text = serde_json::to_string(&self.fleet.taints.kept).unwrap_or_default();
+        if let Err(error) = state::write_whole(&fleet::kept(self.folder.path()).heard, text.as_bytes()) {
+            tracing::warn!(%error, "the next start joins again what other hosts have seen");
+        }
     }
 
     /// Joins what other hosts have seen, and tells them what was seen here.
     pub(super) fn look_at_taints(&mut self) {
+        if self.fleet.counts.is_none() {
+            return;
+        }
+        self.read_heard();
         let Some(known) = &self.fleet.counts else { return };
         let own = known.own().member.clone();
         let is_stale = known.trouble(clock::now()).is_some();
@@ -77,14 +119,18 @@ impl Core {
             taints.insert(name.clone(), Tainted::of(&workspace.seen));
             let (mut new, mut silent) = (Vec::new(), None);
             for place in places {
-                // Who belongs to the fleet no more says nothing, and nobody waits for it.
+                // Where nobody says who belongs to the fleet, none of them can be asked. Who belongs to it no more says nothing, and nobody
+                // waits for it.
+                if is_stale {
+                    silent = Some((place.host.to_string(), when_unknown));
+                }
                 let Some(member) = newest(place) else { continue };
                 let told = self.fleet.taints.told.get(&member);
                 hears.push(member);
                 match told.and_then(|told| told.what.taints.get(&place.workspace).map(|of| (told, of))) {
                     Some((told, of)) => {
                         new.push((named(place), of.clone()));
-                        if is_stale || !told.is_fresh(now) {
+                        if !told.is_fresh(now) {
                             silent = Some((place.host.to_string(), when_unknown));
                         }
                     }
@@ -105,62 +151,55 @@ impl Core {
         if let Some(shipper) = &self.fleet.shipper {
             shipper.tells(Told { taints, policy, refused }, hears);
         }
+        self.keep_heard();
     }
 
     /// What was seen elsewhere is seen here, too: on record before it is remembered as such.
     fn joins(&mut self, name: &WorkspaceName, place: &str, tainted: &Tainted) {
-        let path = fleet::kept(self.folder.path()).heard;
-        let applied = self.fleet.taints.applied.get_or_insert_with(|| {
-            let text = std::fs::read_to_string(&path).unwrap_or_default();
-            serde_json::from_str(&text).unwrap_or_default()
-        });
-        let of_workspace = applied.entry(name.clone()).or_default();
-        if of_workspace.get(place) == Some(&tainted.mark) {
+        let applied = self.fleet.taints.kept.applied.get(name).and_then(|of| of.get(place));
+        if applied == Some(&tainted.mark) {
             return;
         }
-        if tainted.taint != Taint::Clean {
-            let Some(known) = self.workspaces.get_mut(name) else { return };
-            let labels = [Label::Corruption, Label::Secret];
-            let source = format!("{place}: {}", tainted.sources.join(", "));
-            for label in labels.into_iter().filter(|label| tainted.taint.covers(label.taint())) {
-                known.seen.raise(Cause {
-                    label,
-                    source: source.clone(),
-                    by: BY_FLEET.to_owned(),
-                    at_ms: clock::now().unix_ms,
-                });
-            }
-            let seen = known.seen.clone();
+        let Some(known) = self.workspaces.get_mut(name) else { return };
+        let before = known.seen.clone();
+        let source = format!("{place}: {}", tainted.sources.join(", "));
+        for label in [Label::Corruption, Label::Secret].into_iter().filter(|label| tainted.taint.covers(label.taint()))
+        {
+            known.seen.raise(Cause {
+                label,
+                source: source.clone(),
+                by: BY_FLEET.to_owned(),
+                at_ms: clock::now().unix_ms,
+                heard: true,
+            });
+        }
+        let seen = known.seen.clone();
+        if seen != before {
             let detail =
                 json!({"event": "raised", "by": BY_FLEET, "why": source, "taint": seen.taint, "epoch": seen.epoch});
-            if let Err(error) =
-                self.records.write(RecordKind::Taint, Some(name), detail, vec![Write::Taint(name.clone(), seen)])
-            {
+            let writes = vec![Write::Taint(name.clone(), seen)];
+            if let Err(error) = self.records.write(RecordKind::Taint, Some(name), detail, writes) {
                 // It counts all the same, and is written the next time.
                 tracing::error!(error, "what another host has seen could not be recorded");
                 return;
             }
         }
-        of_workspace.insert(place.to_owned(), tainted.mark.clone());
-        let text = serde_json::to_string(&applied).unwrap_or_default();
-        if let Err(error) = state::write_whole(&path, text.as_bytes()) {
-            tracing::warn!(%error, "the next start joins again what other hosts have seen");
-        }
+        let applied = &mut self.fleet.taints.kept.applied;
+        applied.entry(name.clone()).or_default().insert(place.to_owned(), tainted.mark.clone());
+        self.fleet.taints.is_new = true;
     }
 
     /// Another host cannot be asked, or can be again.
     fn is_unknown(&mut self, name: &WorkspaceName, silent: Option<(String, Taint)>) {
-        let is_starting = self.fleet.policy.since.is_none_or(|since| since.elapsed() < HEARS_IN);
         let Some(known) = self.workspaces.get_mut(name) else { return };
-        let taint = silent.as_ref().map_or(Taint::Clean, |(_, taint)| *taint);
+        let taint = |of: &Option<(String, Taint)>| of.as_ref().map_or(Taint::Clean, |(_, taint)| *taint);
+        let (was, is) = (taint(&known.beside), taint(&silent));
         known.beside = silent.filter(|(_, taint)| *taint != Taint::Clean);
-        // Nobody was heard yet: it is as strict, and what was approved earlier waits to see whether that stays so.
-        if is_starting || taint == known.settled {
+        if was == is {
             return;
         }
         // What was approved under less counts no more.
-        known.seen.epoch += u64::from(!known.settled.covers(taint));
-        known.settled = taint;
+        known.seen.epoch += u64::from(!was.covers(is));
         let (seen, now) = (known.seen.clone(), known.seen_now());
         let of = known.beside.as_ref().map(|(of, _)| of.clone());
         let event = if of.is_some() { "another host cannot be asked" } else { "all hosts can be asked" };
@@ -174,7 +213,7 @@ impl Core {
     /// The host belongs to a fleet no more.
     pub(super) fn taints_end(&mut self) {
         for known in self.workspaces.values_mut() {
-            (known.beside, known.settled) = (None, Taint::Clean);
+            known.beside = None;
         }
     }
 }
