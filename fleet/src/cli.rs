@@ -18,6 +18,7 @@ use crate::desk::{self, DeskError};
 use crate::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
 use crate::keeping::{self, News};
 use crate::membership::{Membership, MembershipError};
+use crate::retention::{self, Pruned};
 use crate::search::{self, Found, Wanted};
 use crate::telemetry::{self, Settings};
 use crate::token::{self, Token};
@@ -139,6 +140,14 @@ enum Fleet {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        folder: FleetFolder,
+    },
+    /// Take away old records of all hosts; they are verified first, and up to where they are gone is signed
+    Prune {
+        /// How long they stay, as 90d or 12h
+        #[arg(long, value_name = "TIME")]
+        keep: String,
         #[command(flatten)]
         folder: FleetFolder,
     },
@@ -424,6 +433,7 @@ fn run(act: Fleet) -> Run {
             Fleet::Telemetry { state, endpoint, headers, commands } => {
                 telemetry(&state, endpoint, headers.as_deref(), commands).await
             }
+            Fleet::Prune { keep, folder } => prune(&keep, &folder).await,
             Fleet::Revoke { host, folder } => revoke(&host, &folder).await,
             Fleet::Ship { state } => {
                 ship(&state).await;
@@ -852,6 +862,31 @@ async fn check(json: bool, folder: &FleetFolder) -> Run {
     Err(Failure::failed(
         format!("{} things are wrong with what the database holds", report.findings.len()),
         "keep the database as it is, find out who could change it, and compare with the hosts' own records (bashgate audit verify)",
+    ))
+}
+
+async fn prune(keep: &str, folder: &FleetFolder) -> Run {
+    let unknown = || Failure::Usage(format!("`{keep}` is no length of time: say 30m, 12h or 90d"));
+    let keep = milliseconds(keep).ok_or_else(unknown)?;
+    let (mut folder, mut client) = settled(folder).await?;
+    let before = clock::now().unix_ms.saturating_sub(keep);
+    let mut wrong = 0;
+    for (member, what) in retention::prune(&mut folder, &mut client, before).await? {
+        match what {
+            Pruned::Gone(count, upto) => say!("{member}: {count} records are gone, up to {upto}"),
+            Pruned::Nothing => say!("{member}: none is older"),
+            Pruned::Wrong => {
+                wrong += 1;
+                say!("{member}: something is wrong with its records, and all of them stay");
+            }
+        }
+    }
+    if wrong == 0 {
+        return Ok(());
+    }
+    Err(Failure::failed(
+        format!("the records of {wrong} hosts are not as they were sent"),
+        "see: bashgate fleet verify",
     ))
 }
 

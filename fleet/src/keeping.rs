@@ -14,7 +14,7 @@ use super::database::{DatabaseError, OF_FLEET, Pauses, timely};
 use super::folder::{Folder, FolderError, Seen, Settled};
 use super::statement::{self, Statement as _};
 use super::verify::{self, Finding, Report};
-use super::{HostName, MemberId};
+use super::{HostName, MemberId, schema};
 use bashgate::clock;
 use bashgate::fleet::bundle::Bundle;
 use bashgate::fleet::roll::{AHEAD_MS, Belongs, COUNTS_MS, First, MOST_POLICY, Roll, Version};
@@ -276,6 +276,7 @@ async fn keeps(folder: &Path, is_new: &mut bool, found: &mut Vec<String>, news: 
                 news(News::Settled(settled));
             }
             if is_due(verified, VERIFY) && looks.is_none() {
+                timely(async { Ok::<_, FolderError>(schema::months(&client).await?) }).await?;
                 let (hosts, root) = (open.hosts().to_vec(), *open.root());
                 let mut own = timely(open.connect()).await?;
                 looks = Some(tokio::spawn(async move { Ok(verify::look(&hosts, root, &mut own).await?) }));

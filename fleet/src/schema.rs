@@ -19,6 +19,8 @@ pub const VERSION: i32 = 2;
 
 /// So many months have parts of their own for their records from the start; what is older or younger lies in one more part.
 const MONTHS: i32 = 24;
+/// So many are there in advance for as long as somebody keeps the fleet.
+const COMING: i32 = 6;
 
 /// Makes the tables of a new fleet, whole or not at all. The caller must be allowed to make roles, and owns what is made.
 pub async fn create(client: &mut Client, fleet: &str, root: &str) -> Result<(), DatabaseError> {
@@ -68,6 +70,7 @@ fn script(prefix: &str) -> String {
     let (group, desks) = (format!("{prefix}hosts"), format!("{prefix}desks"));
     // The prefix has only letters, digits and `_`.
     let own = format!("'{prefix}' || host || '_' || number = current_user");
+    let months = months_script(MONTHS);
     let own_desk = format!("'{prefix}' || desk || '_' || desk_number = current_user");
     format!(
         "
@@ -196,15 +199,28 @@ fn script(prefix: &str) -> String {
         GRANT SELECT, INSERT, UPDATE (holder, until, memory) ON bashgate.channel TO \"{desks}\";
 
         CREATE TABLE bashgate.record_other PARTITION OF bashgate.record DEFAULT;
+        {months}
+        "
+    )
+}
+
+/// Lets the months from this one on have parts of their own, where they have none yet.
+pub async fn months(client: &Client) -> Result<(), DatabaseError> {
+    Ok(client.batch_execute(&months_script(COMING)).await?)
+}
+
+fn months_script(count: i32) -> String {
+    format!(
+        "
         DO $do$
         DECLARE
             month timestamptz := date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC';
             next timestamptz;
         BEGIN
-            FOR n IN 1..{MONTHS} LOOP
+            FOR n IN 1..{count} LOOP
                 next := (month AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC';
                 EXECUTE format(
-                    'CREATE TABLE bashgate.%I PARTITION OF bashgate.record FOR VALUES FROM (%s) TO (%s)',
+                    'CREATE TABLE IF NOT EXISTS bashgate.%I PARTITION OF bashgate.record FOR VALUES FROM (%s) TO (%s)',
                     'record_' || to_char(month AT TIME ZONE 'UTC', 'YYYY_MM'),
                     (extract(epoch FROM month) * 1000)::bigint,
                     (extract(epoch FROM next) * 1000)::bigint
@@ -237,6 +253,15 @@ fn second(prefix: &str) -> String {
         -- Policies, by their numbers. The roll names what they are.
         CREATE TABLE bashgate.policy (number integer PRIMARY KEY, text text NOT NULL);
         GRANT SELECT ON bashgate.policy TO \"{group}\";
+
+        -- Up to where the records of each host were taken away on purpose, as the fleet's key has signed.
+        CREATE TABLE bashgate.checkpoint (
+            host text NOT NULL,
+            number integer NOT NULL,
+            text text NOT NULL,
+            signature text NOT NULL,
+            PRIMARY KEY (host, number)
+        );
 
         -- What each host tells the others, as it has signed.
         CREATE TABLE bashgate.tells (

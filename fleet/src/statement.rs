@@ -77,6 +77,23 @@ impl Statement for Head {
     const KIND: &'static str = "fleet head";
 }
 
+/// The fleet's key says that records were taken away on purpose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// Whose.
+    pub member: MemberId,
+    /// Those up to this one.
+    pub seq: u64,
+    /// Its hash, behind which the chain goes on.
+    pub hash: String,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+impl Statement for Checkpoint {
+    const KIND: &'static str = "fleet checkpoint";
+}
+
 impl Head {
     /// Place and hash; `None` where the hash is none.
     pub fn end(&self) -> Option<(u64, Hash)> {

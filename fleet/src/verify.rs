@@ -12,7 +12,7 @@ use tokio_postgres::{Client, IsolationLevel, Row, Transaction};
 use super::MemberId;
 use super::database::DatabaseError;
 use super::folder::{Folder, FolderError, Known, Seen};
-use super::statement::{self, Head, Member, Revoked, Start};
+use super::statement::{self, Checkpoint, Head, Member, Revoked, Start};
 use bashgate::audit::{Broken, Hash, Record, Verifier};
 use bashgate::clock;
 
@@ -207,7 +207,14 @@ impl Look<'_> {
         if said.is_some() && start.is_none() {
             self.found(Kind::NoStart, None, "the beginning of its chain is not what it has signed");
         }
-        let begin = start.unwrap_or((0, Hash::START));
+        // What the fleet has taken away on purpose is not missed.
+        let said =
+            snapshot.query_opt("SELECT text, signature FROM checkpoint WHERE host = $1 AND number = $2", &of).await?;
+        let taken = said.and_then(|row| statement::in_row(&row, 0)?.read::<Checkpoint>(self.root));
+        let taken = taken.filter(|taken| taken.member == *member);
+        let taken = taken.and_then(|taken| Some((taken.seq, Hash::parse(&taken.hash)?)));
+        let start = start.unwrap_or((0, Hash::START));
+        let begin = taken.filter(|taken| taken.0 > start.0).unwrap_or(start);
         let seen = self.known.seen.as_ref().and_then(|seen| Some((seen.seq, Hash::parse(&seen.hash)?, seen.at_ms)));
         let followed = self.follow(snapshot, begin, seen.map(|(seq, hash, _)| (seq, hash))).await?;
         chain.records = followed.records;
@@ -289,8 +296,12 @@ impl Look<'_> {
         let member = &self.known.member;
         let (host, number) = (member.host.as_str().to_owned(), member.number);
         let mut verifier = Verifier::after(begin.0, begin.1);
-        let mut followed =
-            Followed { records: 0, last: begin, passed: seen.is_none_or(|seen| seen == begin), broken: false };
+        let mut followed = Followed {
+            records: 0,
+            last: begin,
+            passed: seen.is_none_or(|seen| seen == begin || seen.0 < begin.0),
+            broken: false,
+        };
         let mut from = (i64::MIN, i64::MIN);
         loop {
             // By place and time: a place that stands there twice stands there at two times.

@@ -207,7 +207,7 @@ fn tables_of_an_earlier_version_are_brought_up_to_this_one() {
     member.arrives();
     fleet
         .postgres
-        .sql("DROP TABLE roll, policy, tells; ALTER TABLE host DROP CONSTRAINT short; UPDATE fleet SET version = 1")
+        .sql("DROP TABLE roll, policy, tells, checkpoint; ALTER TABLE host DROP CONSTRAINT short; UPDATE fleet SET version = 1")
         .expect(0);
     // A newer host on older tables sends what it records, and says what it misses.
     let ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename LIKE '%one%'";

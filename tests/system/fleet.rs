@@ -603,6 +603,68 @@ fn the_server_is_known_by_its_certificate() {
     assert!(refused.stderr.contains("TLS"), "{refused:?}");
 }
 
+/// What is taken away on purpose is not missed; what somebody else takes away is, and what is wrong stays.
+#[test]
+fn old_records_go_when_the_fleet_says_so() {
+    let fleet = Fleet::new();
+    let (one, two) = (fleet.member("one"), fleet.member("two"));
+    one.works(6);
+    two.works(6);
+    one.arrives();
+    two.arrives();
+    let count = |host: &str| {
+        let sql = format!("SELECT count(*), min(seq) FROM record WHERE host = '{host}'");
+        fleet.postgres.sql(&sql).expect(0).stdout.trim().to_owned()
+    };
+    let before = count("one");
+    assert!(fleet.cli(&["prune", "--keep", "1d"]).expect(0).stdout.contains("one: none is older"));
+    assert_eq!(count("one"), before);
+    fleet
+        .postgres
+        .sql("UPDATE record SET body = replace(body, 'make', 'fake') WHERE host = 'two' AND seq = 4")
+        .expect(0);
+    let pruned = fleet.cli(&["prune", "--keep", "0s"]).expect(1);
+    assert!(
+        pruned.stdout.contains("two: something is wrong") && pruned.stdout.contains("records are gone"),
+        "{pruned:?}"
+    );
+    assert!(count("one").starts_with("1|"), "the last one stays");
+    assert_ne!(count("two"), count("one"));
+    fleet
+        .postgres
+        .sql("UPDATE record SET body = replace(body, 'fake', 'make') WHERE host = 'two' AND seq = 4")
+        .expect(0);
+    fleet.is_whole();
+    // The chain goes on.
+    one.works(3);
+    one.arrives();
+    fleet.is_whole();
+    let last = count("one");
+    let (_, first) = last.split_once('|').unwrap();
+    let first: u64 = first.parse().unwrap();
+    // More than that is missed, and so is the word that it was on purpose; a word of another host's is none.
+    fleet.postgres.sql("CREATE TABLE kept AS SELECT * FROM record WHERE host = 'one'; CREATE TABLE word AS SELECT * FROM checkpoint").expect(0);
+    for (statement, kind, record) in [
+        (format!("DELETE FROM record WHERE host = 'one' AND seq = {first}"), "gap", Some(first)),
+        ("DELETE FROM checkpoint".to_owned(), "gap", Some(1)),
+        ("UPDATE checkpoint SET signature = repeat('0', 128)".to_owned(), "gap", Some(1)),
+        (
+            format!("UPDATE checkpoint SET text = replace(text, '\"seq\":{}', '\"seq\":{}')", first - 1, first),
+            "gap",
+            Some(1),
+        ),
+    ] {
+        fleet.postgres.sql(&statement).expect(0);
+        let found = fleet.findings();
+        assert!(found.contains(&("one".to_owned(), kind.to_owned(), record)), "{statement}: {found:?}");
+        fleet
+            .postgres
+            .sql("DELETE FROM record WHERE host = 'one'; INSERT INTO record SELECT * FROM kept; DELETE FROM checkpoint; INSERT INTO checkpoint SELECT * FROM word")
+            .expect(0);
+    }
+    fleet.is_whole();
+}
+
 /// Whoever looks for a record finds it by what it says, on whatever host it is, and can hand it on.
 #[test]
 fn records_are_found_and_handed_on() {

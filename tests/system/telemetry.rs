@@ -62,9 +62,9 @@ impl Collector {
                             if let Some(of) = lower.strip_prefix("content-length:") {
                                 length = of.trim().parse().unwrap();
                             } else if lower.starts_with("post ") {
-                                path = lower.split(' ').nth(1).unwrap().to_owned();
+                                lower.split(' ').nth(1).unwrap().clone_into(&mut path);
                             } else if lower.starts_with("authorization:") {
-                                key = line.split_once(':').unwrap().1.trim().to_owned();
+                                line.split_once(':').unwrap().1.trim().clone_into(&mut key);
                             }
                             if line == "\r\n" {
                                 break;

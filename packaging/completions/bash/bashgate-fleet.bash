@@ -43,6 +43,9 @@ _bashgate__fleet() {
             bashgate__fleet,policy)
                 cmd="bashgate__fleet__subcmd__policy"
                 ;;
+            bashgate__fleet,prune)
+                cmd="bashgate__fleet__subcmd__prune"
+                ;;
             bashgate__fleet,revoke)
                 cmd="bashgate__fleet__subcmd__revoke"
                 ;;
@@ -108,6 +111,9 @@ _bashgate__fleet() {
                 ;;
             bashgate__fleet__subcmd__help,policy)
                 cmd="bashgate__fleet__subcmd__help__subcmd__policy"
+                ;;
+            bashgate__fleet__subcmd__help,prune)
+                cmd="bashgate__fleet__subcmd__help__subcmd__prune"
                 ;;
             bashgate__fleet__subcmd__help,revoke)
                 cmd="bashgate__fleet__subcmd__help__subcmd__revoke"
@@ -203,7 +209,7 @@ _bashgate__fleet() {
 
     case "${cmd}" in
         bashgate__fleet)
-            opts="-h -V --help --version init enrol join leave run sign policy list verify search export desk ship telemetry revoke help"
+            opts="-h -V --help --version init enrol join leave run sign policy list verify prune search export desk ship telemetry revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -391,7 +397,7 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help)
-            opts="init enrol join leave run sign policy list verify search export desk ship telemetry revoke help"
+            opts="init enrol join leave run sign policy list verify prune search export desk ship telemetry revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -631,6 +637,20 @@ _bashgate__fleet() {
         bashgate__subcmd__fleet__subcmd__help__subcmd__policy__subcmd__widen)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__prune)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1047,6 +1067,28 @@ _bashgate__fleet() {
                 return 0
             fi
             case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__prune)
+            opts="-h --keep --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --folder)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
