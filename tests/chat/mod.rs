@@ -7,6 +7,7 @@ mod desks_in_faults;
 mod desks_of_a_fleet;
 mod discord;
 mod events;
+mod fleet_in_compose;
 mod matrix;
 mod races;
 mod slack;

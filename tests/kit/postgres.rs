@@ -51,7 +51,29 @@ impl Postgres {
         Self::made("min_wal_size = 2MB\nmax_wal_size = 4MB", Some(mib))
     }
 
+    /// A server on this port with this password and the certificate `server.pem` of a folder.
+    pub fn with_tls(port: u16, password: &str, certs: &Path) -> Self {
+        // A server wants its key for itself.
+        let key = tempfile::Builder::new().prefix("bashgate-key-").tempdir().unwrap().keep();
+        std::fs::set_permissions(&key, PermissionsExt::from_mode(0o755)).unwrap();
+        let (certificate, own) = (key.join("server.pem"), key.join("server.key"));
+        std::fs::copy(certs.join("server.pem"), &certificate).unwrap();
+        std::fs::copy(certs.join("server.key"), &own).unwrap();
+        if rustix::process::geteuid().is_root() {
+            Output::of(Command::new("chown").arg("postgres").arg(&own), b"").expect(0);
+        }
+        let tls = format!("ssl = on\nssl_cert_file = '{}'\nssl_key_file = '{}'", certificate.display(), own.display());
+        let server = Self::made_at(&tls, None, port, password.to_owned());
+        let _ = std::fs::remove_dir_all(key);
+        server
+    }
+
     fn made(config: &str, disk: Option<u32>) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Self::made_at(config, disk, port, format!("boss-{}", std::process::id()))
+    }
+
+    fn made_at(config: &str, disk: Option<u32>, port: u16, password: String) -> Self {
         let folder = tempfile::Builder::new().prefix("bashgate-postgres-").tempdir().unwrap();
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let data = folder.path().join("data");
@@ -62,7 +84,6 @@ impl Postgres {
             Output::of(&mut mount, b"").expect(0);
         }
         let word = folder.path().join("word");
-        let password = format!("boss-{}", std::process::id());
         std::fs::write(&word, &password).unwrap();
         // It refuses to work for root.
         if rustix::process::geteuid().is_root() {
@@ -70,7 +91,6 @@ impl Postgres {
                 Output::of(Command::new("chown").arg("postgres").arg(path), b"").expect(0);
             }
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut server = Self { folder, port, password, server: None, data: "data", has_disk: disk.is_some() };
         let initdb = [
             "-A",
