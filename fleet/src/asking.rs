@@ -29,6 +29,8 @@ use bashgate::fleet::wire::{Answered, FromFleet, MOST, Shown, ToFleet};
 const LOOK: Duration = Duration::from_secs(1);
 /// How often the fleet's roll is looked at, and what others tell, where no notification came.
 const LOOK_AT_FLEET: Duration = Duration::from_secs(5);
+/// How often it is looked at where there are notifications: whoever notifies all the time keeps nobody busy.
+const NEWS_AT_MOST: Duration = Duration::from_millis(200);
 /// How often what the host tells the others is signed anew: an old word counts as none.
 const TELLS_AGAIN: Duration = Duration::from_mins(1);
 /// How long what is over stays in the database, for desks that were away.
@@ -136,50 +138,43 @@ impl Asking {
         // What this connection's database has is not known.
         self.unsent = self.shown.keys().cloned().collect();
         self.upto = 0;
-        let (mut swept, mut looked) = (false, None::<Instant>);
+        let (mut swept, mut is_news, mut looked) = (false, false, None::<Instant>);
         loop {
             while let Ok(line) = self.lines.try_recv() {
                 self.take(line);
             }
             timely(self.send(&here)).await?;
             timely(self.tells(&here)).await?;
-            if heard.of_fleet() || looked.is_none_or(|at| at.elapsed() > LOOK_AT_FLEET) {
-                looked = Some(Instant::now());
+            is_news |= heard.of_fleet();
+            let pause = if is_news { NEWS_AT_MOST } else { LOOK_AT_FLEET };
+            if looked.is_none_or(|at| at.elapsed() >= pause) {
+                (looked, is_news) = (Some(Instant::now()), false);
                 timely(self.brought.bring(&here, &self.hears)).await?;
             }
-            if !self.has_begun {
-                self.stands(None);
-                tokio::select! {
-                    line = self.lines.recv() => match line {
-                        Some(line) => self.take(line),
-                        None => return Ok(()),
-                    },
-                    () = heard.something() => {}
-                    () = tokio::time::sleep(LOOK) => {}
+            if self.has_begun {
+                if !swept && self.began.elapsed() > COME_BACK {
+                    timely(here.sweep(&self.shown)).await?;
+                    swept = true;
                 }
-                continue;
-            }
-            if !swept && self.began.elapsed() > COME_BACK {
-                timely(here.sweep(&self.shown)).await?;
-                swept = true;
-            }
-            self.said.retain(|_, (since, _)| since.elapsed() < REPLIES_IN);
-            let new = if self.said.len() < WAITING { timely(here.said(self.upto)).await? } else { Vec::new() };
-            for (n, text, signature) in new {
-                self.upto = n;
-                // What the host has already is not said again.
-                if self.said.insert(n, (Instant::now(), text.clone())).is_none() {
-                    says(&FromFleet::Said { number: n, text, signature });
+                self.said.retain(|_, (since, _)| since.elapsed() < REPLIES_IN);
+                let new = if self.said.len() < WAITING { timely(here.said(self.upto)).await? } else { Vec::new() };
+                for (n, text, signature) in new {
+                    self.upto = n;
+                    // What the host has already is not said again.
+                    if self.said.insert(n, (Instant::now(), text.clone())).is_none() {
+                        says(&FromFleet::Said { number: n, text, signature });
+                    }
                 }
             }
             self.stands(None);
+            let pause = if is_news { NEWS_AT_MOST } else { LOOK };
             tokio::select! {
                 line = self.lines.recv() => match line {
                     Some(line) => self.take(line),
                     None => return Ok(()),
                 },
                 () = heard.something() => {}
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(pause) => {}
             }
         }
     }
