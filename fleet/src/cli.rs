@@ -2,34 +2,36 @@
 //!
 //! Exit codes: 0 fine, 1 a failed run, 2 refused, 64 usage.
 
+mod desk;
+mod policy;
+mod records;
+mod telemetry;
+
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use bashgate_shared::seal::PublicKey;
-use bashgate_shared::{say, say_aside, say_part};
-use serde_json::json;
+use bashgate_shared::{say, say_aside};
 use tokio_postgres::Client;
 
+use crate::HostName;
 use crate::database::{Address, DatabaseError};
-use crate::desk::{self, DeskError};
+use crate::desk::DeskError;
 use crate::folder::{Folder, FolderError, Settled, TOKEN_HOURS};
 use crate::keeping::{self, News};
 use crate::membership::{Membership, MembershipError};
-use crate::retention::{self, Pruned};
-use crate::search::{self, Found, Wanted};
-use crate::telemetry::{self, Settings};
+use crate::search::Wanted;
 use crate::token::{self, Token};
-use crate::verify::{self, Chain, Listed};
-use crate::{HostName, MemberId};
-use bashgate::cli::{Failure, Run, started, words_of_record};
+use bashgate::cli::{Failure, Run, started};
 use bashgate::clock;
 use bashgate::config::Config;
-use bashgate::fleet::bundle::Bundle;
 use bashgate::registered;
 use clap::{Args, Parser, Subcommand};
+use desk::{DeskAct, DeskFolder};
+use policy::PolicyAct;
+use records::{Format, Which};
 
 /// How often it is looked whether a new host has joined.
 const LOOK: Duration = Duration::from_millis(500);
@@ -224,63 +226,6 @@ enum Fleet {
     },
 }
 
-/// Which records are meant.
-#[derive(Args, Clone)]
-struct Which {
-    /// Of this host
-    #[arg(long, value_name = "NAME")]
-    host: Option<String>,
-    /// Of workspaces of this name
-    #[arg(long, value_name = "NAME")]
-    workspace: Option<String>,
-    /// Of this kind: decision, answer, approval, egress, taint, workspace, reject or host
-    #[arg(long, value_name = "KIND")]
-    kind: Option<String>,
-    /// From then on: 30m, 12h or 7d ago, or a time as 2026-01-31 or 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
-    /// Until then
-    #[arg(long, value_name = "TIME")]
-    until: Option<String>,
-}
-
-/// The form of records that are handed on.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// As hosts record them, with the host's name
-    Jsonl,
-    /// As events of the Open Cybersecurity Schema Framework
-    Ocsf,
-}
-
-impl Which {
-    fn wanted(self) -> Result<Wanted, Failure> {
-        let now = clock::now().unix_ms;
-        let time = |text: Option<String>| text.map(|text| moment(&text, now)).transpose();
-        Ok(Wanted {
-            host: self.host.as_deref().map(host_name).transpose()?,
-            workspace: self.workspace,
-            kind: self.kind,
-            since_ms: time(self.since)?,
-            until_ms: time(self.until)?,
-            ..Wanted::default()
-        })
-    }
-}
-
-/// A time as people say it, in milliseconds since 1970.
-fn moment(text: &str, now: u64) -> Result<u64, Failure> {
-    let unknown =
-        || Failure::Usage(format!("`{text}` is no time: say 30m, 12h, 7d, 2026-01-31 or 2026-01-31T12:00:00Z"));
-    if let Some(ago) = milliseconds(text) {
-        return Ok(now.saturating_sub(ago));
-    }
-    let whole = text.parse::<jiff::Timestamp>().ok();
-    let day = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok();
-    let at = whole.or_else(day).ok_or_else(unknown)?;
-    u64::try_from(at.as_millisecond()).map_err(|_| unknown())
-}
-
 /// `30s`, `30m`, `12h` or `7d` in milliseconds.
 fn milliseconds(text: &str) -> Option<u64> {
     let unit = |ms: u64| {
@@ -294,57 +239,6 @@ fn milliseconds(text: &str) -> Option<u64> {
         Some('d') => unit(86_400_000),
         _ => None,
     }
-}
-
-#[derive(Subcommand)]
-enum PolicyAct {
-    /// Check a policy's rules and examples
-    Check {
-        /// The policy: docs/fleet.md
-        file: PathBuf,
-    },
-    /// Let a policy hold on all hosts, each of which checks it first against what it has on record
-    Push {
-        /// The policy: docs/fleet.md
-        file: PathBuf,
-        /// On these hosts first; the others go on with what they have until `widen`
-        #[arg(long, value_name = "HOST", value_delimiter = ',')]
-        first: Vec<String>,
-    },
-    /// Let what some hosts have first hold on all
-    Widen,
-    /// Go back to what held before
-    Back,
-    /// Which policy is in force on which host, and why another one is not
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Print a policy
-    Show {
-        /// Its number [default: that of all hosts]
-        number: Option<i32>,
-    },
-}
-
-#[derive(Subcommand)]
-enum DeskAct {
-    /// Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`
-    Join {
-        /// The token's file, or `-` for standard input
-        token: PathBuf,
-    },
-    /// Say whether its configuration is fine, and its key
-    Check,
-}
-
-/// The folder of a desk.
-#[derive(Args, Clone)]
-struct DeskFolder {
-    /// The desk's own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]
-    #[arg(long, value_name = "DIR", global = true)]
-    folder: Option<PathBuf>,
 }
 
 impl From<DeskError> for Failure {
@@ -412,28 +306,28 @@ fn run(act: Fleet) -> Run {
             Fleet::Enrol { host, desk, to, no_wait, folder } => enrol(&host, desk, to, no_wait, &folder).await,
             Fleet::Search { text, wanted, person, program, to, lines, json, folder } => {
                 let wanted = Wanted { person, program, to, text, ..wanted.wanted()? };
-                search(&wanted, lines, json, &folder).await
+                records::search(&wanted, lines, json, &folder).await
             }
-            Fleet::Export { wanted, format, folder } => export(&wanted.wanted()?, format, &folder).await,
+            Fleet::Export { wanted, format, folder } => records::export(&wanted.wanted()?, format, &folder).await,
             Fleet::Desk { act, folder } => {
                 let folder = folder_or(folder.folder.as_ref(), "desk")?;
                 match act {
-                    None => run_desk(&folder).await,
-                    Some(DeskAct::Join { token }) => join_as_desk(&token, &folder).await,
-                    Some(DeskAct::Check) => check_desk(&folder),
+                    None => desk::run(&folder).await,
+                    Some(DeskAct::Join { token }) => desk::join(&token, &folder).await,
+                    Some(DeskAct::Check) => desk::check(&folder),
                 }
             }
             Fleet::Run { folder } => keep(&folder).await,
             Fleet::Sign { r#for, folder } => sign(&r#for, &folder).await,
-            Fleet::Policy { act, folder } => policy(act, &folder).await,
+            Fleet::Policy { act, folder } => policy::run(act, &folder).await,
             Fleet::Join { token, config } => join(&token, &config.load()?).await,
             Fleet::Leave { config } => leave(&config.load()?),
-            Fleet::List { json, folder } => list(json, &folder).await,
-            Fleet::Verify { json, folder } => check(json, &folder).await,
+            Fleet::List { json, folder } => records::list(json, &folder).await,
+            Fleet::Verify { json, folder } => records::check(json, &folder).await,
             Fleet::Telemetry { state, endpoint, headers, commands } => {
-                telemetry(&state, endpoint, headers.as_deref(), commands).await
+                telemetry::run(&state, endpoint, headers.as_deref(), commands).await
             }
-            Fleet::Prune { keep, folder } => prune(&keep, &folder).await,
+            Fleet::Prune { keep, folder } => records::prune(&keep, &folder).await,
             Fleet::Revoke { host, folder } => revoke(&host, &folder).await,
             Fleet::Ship { state } => {
                 ship(&state).await;
@@ -564,32 +458,6 @@ fn read_token(file: &Path) -> Result<Token, Failure> {
     })
 }
 
-async fn telemetry(state: &Path, endpoint: String, headers: Option<&Path>, commands: bool) -> Run {
-    let headers = headers.map(read_headers).transpose()?.unwrap_or_default();
-    let settings = Settings { endpoint, headers, commands };
-    let state = state.to_owned();
-    std::thread::spawn(move || telemetry::send(&state, &settings));
-    // The host's end of the pipe is closed when it ends.
-    let waits = tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
-    let _ = waits.await;
-    Ok(())
-}
-
-/// Headers from a file that nobody else can read: a key stands there.
-fn read_headers(file: &Path) -> Result<Vec<(String, String)>, Failure> {
-    let failed = |why: String| {
-        Failure::failed(format!("{}: {why}", file.display()), "one header in each line, as NAME: VALUE; mode 600")
-    };
-    bashgate::state::private(file).map_err(|error| failed(error.to_string()))?;
-    let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let read = lines.map(|line| {
-        let (name, value) = line.split_once(':').ok_or_else(|| failed("a line has no `:`".to_owned()))?;
-        Ok((name.trim().to_owned(), value.trim().to_owned()))
-    });
-    read.collect()
-}
-
 /// Ends when somebody stops the program.
 fn stopped() -> Result<impl Future<Output = ()>, Failure> {
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
@@ -600,13 +468,6 @@ fn stopped() -> Result<impl Future<Output = ()>, Failure> {
             _ = tokio::signal::ctrl_c() => {}
         }
     })
-}
-
-async fn run_desk(folder: &Path) -> Run {
-    let _log = bashgate::cli::log("warn");
-    let ready = |membership: &Membership| say!("The desk {} shows and hears.", membership.member);
-    desk::run(folder, ready, stopped()?).await?;
-    Ok(())
 }
 
 async fn keep(folder: &FleetFolder) -> Run {
@@ -629,139 +490,6 @@ async fn sign(long: &str, folder: &FleetFolder) -> Run {
     let (mut folder, client) = settled(folder).await?;
     let roll = folder.sign_for(&client, long).await?;
     say!("What counts in the fleet now counts until {}.", clock::date(roll.until_ms));
-    Ok(())
-}
-
-fn read_policy(file: &Path) -> Result<String, Failure> {
-    let failed = |error| Failure::failed(format!("cannot read {}: {error}", file.display()), "check the path");
-    std::fs::read_to_string(file).map_err(failed)
-}
-
-async fn policy(act: PolicyAct, folder: &FleetFolder) -> Run {
-    if let PolicyAct::Check { file } = &act {
-        Bundle::parse(&read_policy(file)?).map_err(FolderError::from)?;
-        say!("{} is fine by itself. Each host checks it against what it has on record, too.", file.display());
-        return Ok(());
-    }
-    let (mut folder, client) = settled(folder).await?;
-    match act {
-        PolicyAct::Check { .. } => {}
-        PolicyAct::Push { file, first } => {
-            let first = first.iter().map(|name| host_name(name)).collect::<Result<Vec<_>, _>>()?;
-            let text = read_policy(&file)?;
-            let names = first.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            let version = folder.push_policy(&client, &text, first).await?;
-            if names.is_empty() {
-                say!("Policy {} is to hold on all hosts.", version.number);
-            } else {
-                say!("Policy {} is to hold on {names} first. On all: bashgate fleet policy widen", version.number);
-            }
-            say!("Where it does, and where it does not and why: bashgate fleet policy list");
-        }
-        PolicyAct::Widen => {
-            let version = folder.widen_policy(&client).await?;
-            say!("Policy {} is to hold on all hosts.", version.number);
-        }
-        PolicyAct::Back => match folder.back_policy(&client).await? {
-            Some(version) => {
-                say!("Policy {} is to hold on all hosts, with the text of what held before.", version.number);
-            }
-            None => say!("Each host's own policy is to hold, and nothing else."),
-        },
-        PolicyAct::List { json } => list_policies(json, &mut folder, &client).await?,
-        PolicyAct::Show { number } => {
-            let (all, _) = folder.policies();
-            let none = || Failure::Refused("there is no policy of all hosts; name a number".to_owned());
-            let number = number.or(all.map(|version| version.number)).ok_or_else(none)?;
-            say_part!("{}", folder.policy_text(number)?);
-        }
-    }
-    Ok(())
-}
-
-async fn list_policies(json: bool, folder: &mut Folder, client: &Client) -> Run {
-    let (all, first) = folder.policies();
-    let tells = folder.tells(client).await?;
-    let hosts: Vec<MemberId> = folder
-        .hosts()
-        .iter()
-        .filter(|known| known.key.is_some() && !known.desk && known.revoked_ms.is_none())
-        .map(|known| known.member.clone())
-        .collect();
-    let wanted = |member: &MemberId| {
-        let first = first.as_ref().filter(|first| first.hosts.contains(&member.host)).map(|first| &first.version);
-        first.or(all.as_ref()).map(|version| version.number)
-    };
-    if json {
-        let of = |member: &MemberId| {
-            let (told, ago) = tells.get(member).cloned().unzip();
-            json!({"member": member, "wanted": wanted(member), "ago_ms": ago, "in_force": told.as_ref().and_then(|told| told.policy),
-                   "refused": told.and_then(|told| told.refused)})
-        };
-        say!("{}", json!({"all": all, "first": first, "hosts": hosts.iter().map(of).collect::<Vec<_>>()}));
-        return Ok(());
-    }
-    let number = |of: Option<i32>| of.map_or_else(|| "none".to_owned(), |number| number.to_string());
-    say!("On all hosts: {}", number(all.as_ref().map(|version| version.number)));
-    if let Some(first) = &first {
-        let names: Vec<&str> = first.hosts.iter().map(HostName::as_str).collect();
-        say!("First on {}: {}", names.join(", "), first.version.number);
-    }
-    for member in &hosts {
-        let Some((told, ago)) = tells.get(member) else {
-            say!("{member}  has said nothing yet");
-            continue;
-        };
-        let mut line = format!("{member}  policy {}", number(told.policy));
-        if told.policy != wanted(member) {
-            line.push_str(&format!(", BEHIND {}", number(wanted(member))));
-        }
-        if let Some((number, why)) = &told.refused {
-            line.push_str(&format!("; {number} was refused there: {why}"));
-        }
-        if *ago > verify::FRESH_MS {
-            line.push_str(&format!("; SILENT for {} min", ago / 60_000));
-        }
-        say!("{line}");
-    }
-    Ok(())
-}
-
-async fn join_as_desk(file: &Path, folder: &Path) -> Run {
-    let failed = |error: std::io::Error| {
-        Failure::failed(format!("cannot use {}: {error}", folder.display()), "name another folder with --folder DIR")
-    };
-    let token = read_token(file)?;
-    if !token.desk {
-        return Err(Failure::Refused(format!("{} is a host's token; there: bashgate fleet join", file.display())));
-    }
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-    let mut membership = Membership::begin(folder, token)?;
-    membership.complete(folder).await?;
-    let config = folder.join("desk.toml");
-    if !config.exists() {
-        std::fs::write(&config, desk::CONFIG).map_err(failed)?;
-    }
-    say!("This is the desk {} of the fleet.", membership.member);
-    say!("1. Name its channels in {}.", config.display());
-    say!("2. On each host that it may answer for, in the host's configuration:");
-    say!("{}", snippet(&membership.member.host, membership.key(folder).map_err(DeskError::from)?.public()));
-    say!("3. Run it: bashgate desk");
-    Ok(())
-}
-
-/// What a host's configuration says of a desk.
-fn snippet(desk: &HostName, key: &PublicKey) -> String {
-    format!(
-        "   [chat.{desk}]\n   kind = \"desk\"\n   key = \"{key}\"\n   approvers = [\"telegram:123456789\"]   # whose word counts, as SERVICE:ID"
-    )
-}
-
-fn check_desk(folder: &Path) -> Run {
-    let (membership, channels) = (desk::membership(folder)?, desk::channels(folder)?);
-    let names: Vec<&str> = channels.keys().map(String::as_str).collect();
-    say!("The desk {} is fine. Its channels: {}.", membership.member, names.join(", "));
-    say!("{}", snippet(&membership.member.host, membership.key(folder).map_err(DeskError::from)?.public()));
     Ok(())
 }
 
@@ -796,140 +524,12 @@ fn leave(config: &Config) -> Run {
     Ok(())
 }
 
-/// The folder and its database, with whoever has joined since taken in.
 /// Opens the folder, and takes in who has joined: that is said beside what the command is for.
 async fn settled(folder: &FleetFolder) -> Result<(Folder, Client), Failure> {
     let mut folder = folder.open()?;
     let client = folder.connect().await?;
     tell(&folder.settle(&client).await?);
     Ok((folder, client))
-}
-
-async fn list(json: bool, folder: &FleetFolder) -> Run {
-    let (folder, client) = settled(folder).await?;
-    let hosts = verify::list(&folder, &client).await?;
-    if json {
-        say!("{}", json!(hosts));
-        return Ok(());
-    }
-    if hosts.is_empty() {
-        say!("The fleet has no host yet: bashgate fleet enrol NAME");
-    }
-    let now = clock::now().unix_ms;
-    for host in &hosts {
-        say!("{}", line(host, now));
-    }
-    Ok(())
-}
-
-fn line(host: &Listed, now: u64) -> String {
-    let Listed { member, desk, joined, revoked, records, spoke_ms } = host;
-    let spoke = spoke_ms.map_or_else(
-        || "has not spoken yet".to_owned(),
-        |at| match now.saturating_sub(at) {
-            ago if ago < verify::FRESH_MS => format!("spoke {} s ago", ago / 1000),
-            _ => format!("SILENT since {}", clock::date(at)),
-        },
-    );
-    match (revoked, joined) {
-        (true, _) if desk.is_some() => format!("{member}  a desk, revoked"),
-        (true, _) => format!("{member}  revoked, {} records", records.unwrap_or(0)),
-        (_, true) if let Some(Some(key)) = desk => format!("{member}  a desk, key {key}"),
-        (_, false) => format!("{member}  has not joined yet"),
-        _ => format!("{member}  {} records, {spoke}", records.unwrap_or(0)),
-    }
-}
-
-async fn check(json: bool, folder: &FleetFolder) -> Run {
-    let (mut folder, mut client) = settled(folder).await?;
-    let report = verify::verify(&mut folder, &mut client).await?;
-    if json {
-        say!("{}", json!(report));
-    } else {
-        for Chain { member, records, upto, .. } in &report.chains {
-            say!("{member}: {records} records, in order up to {upto}");
-        }
-        for finding in &report.findings {
-            say!("{finding}");
-        }
-    }
-    if report.findings.is_empty() {
-        if !json {
-            say!("Nothing is changed, missing, moved or added.");
-        }
-        return Ok(());
-    }
-    Err(Failure::failed(
-        format!("{} things are wrong with what the database holds", report.findings.len()),
-        "keep the database as it is, find out who could change it, and compare with the hosts' own records (bashgate audit verify)",
-    ))
-}
-
-async fn prune(keep: &str, folder: &FleetFolder) -> Run {
-    let unknown = || Failure::Usage(format!("`{keep}` is no length of time: say 30m, 12h or 90d"));
-    let keep = milliseconds(keep).ok_or_else(unknown)?;
-    let (mut folder, mut client) = settled(folder).await?;
-    let before = clock::now().unix_ms.saturating_sub(keep);
-    let mut wrong = 0;
-    for (member, what) in retention::prune(&mut folder, &mut client, before).await? {
-        match what {
-            Pruned::Gone(count, upto) => say!("{member}: {count} records are gone, up to {upto}"),
-            Pruned::Nothing => say!("{member}: none is older"),
-            Pruned::Wrong => {
-                wrong += 1;
-                say!("{member}: something is wrong with its records, and all of them stay");
-            }
-        }
-    }
-    if wrong == 0 {
-        return Ok(());
-    }
-    Err(Failure::failed(
-        format!("the records of {wrong} hosts are not as they were sent"),
-        "see: bashgate fleet verify",
-    ))
-}
-
-async fn search(wanted: &Wanted, lines: usize, json: bool, folder: &FleetFolder) -> Run {
-    let client = folder.open()?.connect().await?;
-    let mut shown = 0;
-    let mut out = std::io::stdout().lock();
-    search::each(&client, wanted, true, |found| {
-        let line = if json { named(&found) } else { format!("{}  {}", found.host, words_of_record(&found.text)) };
-        shown += 1;
-        // A reader that closes the pipe has seen enough.
-        writeln!(out, "{line}").is_ok() && shown < lines
-    })
-    .await?;
-    drop(out);
-    if shown == 0 {
-        say_aside!("there is no such record");
-    }
-    Ok(())
-}
-
-/// A record with its host's name.
-fn named(found: &Found) -> String {
-    json!({"host": found.host, "number": found.number, "record": if found.body.is_null() { json!(found.text) } else { found.body.clone() }})
-        .to_string()
-}
-
-async fn export(wanted: &Wanted, format: Format, folder: &FleetFolder) -> Run {
-    let client = folder.open()?.connect().await?;
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let mut written = Ok(());
-    search::each(&client, wanted, false, |found| {
-        let line = match format {
-            Format::Jsonl => named(&found),
-            Format::Ocsf => search::ocsf(&found).to_string(),
-        };
-        written = writeln!(out, "{line}");
-        written.is_ok()
-    })
-    .await?;
-    // A reader that closes the pipe has seen enough.
-    let _ = written.and_then(|()| out.flush());
-    Ok(())
 }
 
 async fn revoke(host: &str, folder: &FleetFolder) -> Run {
