@@ -468,6 +468,52 @@ fn a_host_that_floods_hides_nothing_of_another_one() {
     world.ends();
 }
 
+/// When a team is told is its channel's business, at a desk as at a host.
+#[test]
+fn a_team_is_told_when_it_wants_to_be() {
+    let mut world = World::new();
+    let with = |world: &mut World, line: &str| {
+        for desk in &mut world.desks {
+            desk.dies();
+            let file = desk.folder.join("desk.toml");
+            let text = std::fs::read_to_string(&file).unwrap();
+            let kept: Vec<&str> =
+                text.lines().filter(|line| !line.starts_with("after_s") && !line.starts_with("quiet")).collect();
+            std::fs::write(&file, format!("{}\n{line}\n", kept.join("\n"))).unwrap();
+            desk.starts();
+        }
+        // Until what the dead ones were given is over.
+        until("a desk to speak", || {
+            let speaks =
+                world.fleet.postgres.sql("SELECT until - now() > interval '12 seconds' FROM channel").expect(0).stdout;
+            (speaks.trim() == "t").then_some(())
+        });
+    };
+    // Only what nobody has answered for a while.
+    with(&mut world, "after_s = 5");
+    let asked = Instant::now();
+    let running = world.hosts[0].site.check_later(ASKED);
+    let id = world.hosts[0].site.held(ASKED);
+    world.card(&id);
+    assert!(asked.elapsed() >= Duration::from_secs(4), "{:?}", asked.elapsed());
+    world.approves(&id);
+    running.join().unwrap().expect(0);
+    // Not at night, but who asks is told.
+    let minute = bashgate::clock::now().unix_ms / 60_000 % 1440;
+    let at = |minute: u64| format!("{:02}:{:02}", minute / 60 % 24, minute % 60);
+    with(&mut world, &format!("quiet = \"{}-{} UTC\"", at(minute + 1439), at(minute + 30)));
+    let other = "curl -s https://night.example";
+    let running = world.hosts[1].site.check_later(other);
+    let id = world.hosts[1].site.held(other);
+    pause(Duration::from_secs(4));
+    assert!(!world.cards().iter().any(|shown| shown.text.contains("night.example")));
+    world.service.says(Who::Approver, "pending");
+    world.hears(" s  curl -s https://night.example");
+    world.service.says(Who::Approver, &format!("deny {id}"));
+    running.join().unwrap().expect(2);
+    world.ends();
+}
+
 /// Hosts, desks and the server die at random moments around a question. Each is answered as somebody said, once, and on both records.
 #[test]
 fn whoever_dies_nothing_is_lost_or_doubled() {

@@ -51,7 +51,6 @@ impl Core {
     /// Puts in force again what was when the host stopped. A host whose own configuration no longer goes with it does not start.
     pub(in crate::daemon) fn restore_policy(&mut self) -> Result<(), ServeError> {
         let path = fleet::kept(self.folder.path()).policy;
-        let Some(own) = Own::read(self.folder.path()) else { return Ok(()) };
         let wrong = |why: String| ServeError::FleetPolicy { path: path.clone(), why };
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -59,7 +58,12 @@ impl Core {
             Err(error) => return Err(wrong(error.to_string())),
         };
         let kept: Kept = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        // It has left that one since.
+        // It has left that one since; but what is not known to be over is not over.
+        let own = Own::read(self.folder.path());
+        let Some(own) = own else {
+            let is_member = fleet::is_member(self.folder.path());
+            return if is_member { Err(wrong("the membership cannot be read".to_owned())) } else { Ok(()) };
+        };
         if kept.fleet != own.member.fleet {
             return Ok(());
         }
@@ -108,7 +112,8 @@ impl Core {
         state.checking = Some(version.clone());
         let (own, now, store) = (self.own_config.clone(), self.config.clone(), self.folder.store());
         let events = events.clone();
-        tokio::task::spawn_blocking(move || {
+        // A thread of its own: nobody who ends the host waits for it.
+        let spawned = std::thread::Builder::new().name("policy".to_owned()).spawn(move || {
             let check = || {
                 let bundle = Bundle::parse(&text)?;
                 let joined = bundle.join(&own)?;
@@ -118,6 +123,10 @@ impl Core {
             let result = check();
             let _ = events.send(Event::PolicyChecked(Box::new(Checked { version, text, result })));
         });
+        if let Err(error) = spawned {
+            tracing::warn!(%error, "the fleet's policy cannot be checked now");
+            self.fleet.policy.checking = None;
+        }
     }
 
     /// A policy was checked: it counts from now on, or not at all.
