@@ -17,7 +17,7 @@ use super::verify::{self, Finding, Report};
 use super::{HostName, MemberId, schema};
 use bashgate::clock;
 use bashgate::fleet::bundle::Bundle;
-use bashgate::fleet::roll::{AHEAD_MS, Belongs, COUNTS_MS, First, MOST_POLICY, Roll, Version};
+use bashgate::fleet::roll::{Belongs, COUNTS_MS, First, MOST_POLICY, Roll, Version};
 use bashgate::fleet::tells::{Tells, Told};
 use bashgate::state;
 
@@ -33,8 +33,8 @@ const WAITS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(20)];
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Rolled {
-    /// When, in milliseconds since 1970.
-    at_ms: u64,
+    /// Its number.
+    number: u64,
     /// Until when it is to count without anybody who keeps it.
     until_ms: u64,
     /// The policy of all.
@@ -62,12 +62,16 @@ impl Folder {
         });
         let members = serde_json::to_string(&members.collect::<Vec<_>>()).unwrap_or_default();
         let fleet = self.id().to_owned();
+        // A folder that was put back goes on behind what its key has signed since.
+        let row = client.query_opt("SELECT text, signature FROM bashgate.roll", &[]).await?;
+        let there = row.and_then(|row| statement::in_row(&row, 0)?.read::<Roll>(self.root()));
+        let there = there.filter(|there| there.fleet == fleet).map_or(0, |there| there.number);
         let rolled = self.rolled();
-        // A clock that was set back says nothing that is older than what was said; but for what no host has taken, whose clock was right.
-        rolled.at_ms = if rolled.at_ms > now + AHEAD_MS { now } else { now.max(rolled.at_ms + 1) };
+        rolled.number = rolled.number.max(there) + 1;
         let roll = Roll {
             fleet,
-            at_ms: rolled.at_ms,
+            number: rolled.number,
+            at_ms: now,
             until_ms,
             members: Digest::of(members.as_bytes()).hex(),
             policy: rolled.policy.clone(),

@@ -7,6 +7,9 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bashgate_shared::command::Digest;
@@ -17,9 +20,10 @@ use opentelemetry::trace::{
     Span as _, SpanId, SpanKind, Status, TraceContextExt as _, TraceId, Tracer as _, TracerProvider as _,
 };
 use opentelemetry::{Context, KeyValue};
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{Protocol, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::logs::SdkLoggerProvider;
+use opentelemetry_sdk::logs::{BatchConfigBuilder as LogBatchConfigBuilder, BatchLogProcessor, SdkLoggerProvider};
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider, Temporality};
 use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, IdGenerator, RandomIdGenerator, SdkTracerProvider,
@@ -37,6 +41,10 @@ const LOOK: Duration = Duration::from_secs(1);
 const WAITS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 /// Most records in one batch. Each is one log record and four spans at most, and all of a batch wait for one flush.
 const BATCH: usize = 400;
+/// So many bytes of records are enough for one batch.
+const BYTES: usize = 1 << 20;
+/// How long is waited behind a record that was refused.
+const REFUSED: Duration = Duration::from_secs(1);
 /// How many may wait in the queues of the exporters: more than a batch makes.
 const QUEUE: usize = 4 * BATCH + 100;
 /// How long sending may take.
@@ -66,6 +74,9 @@ pub enum TelemetryError {
     /// It was not taken.
     #[error("the collector does not take it: {0}")]
     NotTaken(String),
+    /// It is refused, and will be again.
+    #[error("the collector refuses it: {0}")]
+    Refused(String),
     /// How far it has come cannot be kept.
     #[error("cannot use {}", path.display())]
     File {
@@ -77,21 +88,53 @@ pub enum TelemetryError {
     },
 }
 
-/// How far it has come.
-#[derive(Debug, Default, Serialize, Deserialize)]
+/// How far a signal has come.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Kept {
     seq: u64,
 }
 
+/// What is sent: each in its own time, so that a collector which takes one of them not has the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Signal {
+    Traces,
+    Logs,
+    Metrics,
+}
+
+impl Signal {
+    const ALL: [Self; 3] = [Self::Traces, Self::Logs, Self::Metrics];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Traces => "traces",
+            Self::Logs => "logs",
+            Self::Metrics => "metrics",
+        }
+    }
+
+    fn file(self, folder: &Path) -> PathBuf {
+        folder.join(format!("telemetry-{}.json", self.word()))
+    }
+}
+
 /// Sends what the host with this state folder records, until the process ends. Errors are said on standard error, once each.
 pub fn send(folder: &Path, settings: &Settings) {
+    std::thread::scope(|scope| {
+        for signal in Signal::ALL {
+            scope.spawn(move || send_signal(folder, settings, signal));
+        }
+    });
+}
+
+fn send_signal(folder: &Path, settings: &Settings, signal: Signal) {
     let [first, most] = WAITS;
     let (mut pause, mut said) = (first, String::new());
     loop {
-        let Err(error) = sends(folder, settings, &mut || (pause, said) = (first, String::new()));
+        let Err(error) = sends(folder, settings, signal, &mut || (pause, said) = (first, String::new()));
         let words = error.to_string();
         if words != said {
-            say_aside!("telemetry: {words}");
+            say_aside!("telemetry ({}): {words}", signal.word());
             said = words;
         }
         std::thread::sleep(pause);
@@ -102,33 +145,104 @@ pub fn send(folder: &Path, settings: &Settings) {
 fn sends(
     folder: &Path,
     settings: &Settings,
+    signal: Signal,
     works: &mut impl FnMut(),
 ) -> Result<std::convert::Infallible, TelemetryError> {
     let reader = Reader::open(&state::store(folder))?;
-    let file = folder.join("telemetry.json");
+    let file = signal.file(folder);
+    let keep = |seq: u64| {
+        let text = serde_json::to_string(&Kept { seq }).unwrap_or_default();
+        let failed = |source| TelemetryError::File { path: file.clone(), source };
+        state::write_whole(&file, text.as_bytes()).map_err(failed)
+    };
     let kept: Option<Kept> = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
-    // What was recorded before anybody asked for it is history.
-    let mut seq = kept.map_or(reader.head()?.0, |kept| kept.seq);
-    let mut sender = Sender::new(settings)?;
+    let mut seq = if let Some(kept) = kept {
+        kept.seq
+    } else {
+        // What was recorded before anybody asked for it is history; what comes from now on is not.
+        let (head, _) = reader.head()?;
+        keep(head)?;
+        head
+    };
+    let mut sender = Sender::new(settings, signal)?;
+    // Fewer, where a collector refuses as many.
+    let mut most = BATCH;
     loop {
         let (head, _) = reader.head()?;
         // A store that was put back begins anew.
         seq = seq.min(head);
-        let mut batch = Vec::new();
+        let (mut batch, mut bytes) = (Vec::new(), 0);
         reader.audit(seq + 1, |record| {
+            bytes += record.body.len();
             batch.push(record);
-            batch.len() < BATCH
+            batch.len() < most && bytes < BYTES
         })?;
         let Some(last) = batch.last().map(|record| record.seq) else {
             std::thread::sleep(LOOK);
             continue;
         };
-        sender.take(&batch)?;
+        match sender.take(&batch) {
+            Ok(()) => most = (most * 2).min(BATCH),
+            // It will not take that, however often it is asked: one record keeps none of the others.
+            Err(TelemetryError::Refused(_)) if batch.len() > 1 => {
+                most = batch.len() / 2;
+                // What was made of this batch is not sent with the next one.
+                sender = Sender::new(settings, signal)?;
+                continue;
+            }
+            Err(error @ TelemetryError::Refused(_)) => {
+                say_aside!("telemetry ({}): record {last} is left out: {error}", signal.word());
+                sender = Sender::new(settings, signal)?;
+                std::thread::sleep(REFUSED);
+            }
+            Err(error) => return Err(error),
+        }
         seq = last;
-        let text = serde_json::to_string(&Kept { seq }).unwrap_or_default();
-        let failed = |source| TelemetryError::File { path: file.clone(), source };
-        state::write_whole(&file, text.as_bytes()).map_err(failed)?;
+        keep(seq)?;
         works();
+    }
+}
+
+/// A client that follows nobody elsewhere, and remembers what was answered last.
+#[derive(Debug, Clone)]
+struct Client {
+    client: reqwest::blocking::Client,
+    status: Arc<AtomicU16>,
+}
+
+impl Client {
+    fn new() -> Result<Self, TelemetryError> {
+        // Only the first call installs it; later ones find it in place.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // Records and the key for the collector go where the operator said, and nowhere that it says.
+        let client =
+            reqwest::blocking::Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(MOST_TIME);
+        let client = client.build().map_err(|error| TelemetryError::Exporter(error.to_string()))?;
+        Ok(Self { client, status: Arc::default() })
+    }
+
+    /// True where the last answer was one that will be the same the next time.
+    fn is_refused(&self) -> bool {
+        let status = self.status.load(Ordering::Relaxed);
+        (300..500).contains(&status) && !matches!(status, 401 | 403 | 408 | 429)
+    }
+}
+
+impl HttpClient for Client {
+    fn send_bytes<'client, 'sent>(
+        &'client self,
+        request: Request<Bytes>,
+    ) -> Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'sent>>
+    where
+        'client: 'sent,
+        Self: 'sent,
+    {
+        Box::pin(async move {
+            self.status.store(0, Ordering::Relaxed);
+            let answer = self.client.send_bytes(request).await?;
+            self.status.store(answer.status().as_u16(), Ordering::Relaxed);
+            Ok(answer)
+        })
     }
 }
 
@@ -159,15 +273,20 @@ struct Waiting {
 }
 
 struct Sender {
-    traces: SdkTracerProvider,
-    logs: SdkLoggerProvider,
-    metrics: SdkMeterProvider,
+    traces: Option<SdkTracerProvider>,
+    logs: Option<SdkLoggerProvider>,
+    metrics: Option<Metrics>,
+    client: Client,
+    open: BTreeMap<String, Waiting>,
+    commands: bool,
+}
+
+struct Metrics {
+    provider: SdkMeterProvider,
     decisions: Counter<u64>,
     took: Histogram<f64>,
     waited: Histogram<f64>,
     records: Counter<u64>,
-    open: BTreeMap<String, Waiting>,
-    commands: bool,
 }
 
 /// A record, as far as it matters here.
@@ -182,12 +301,10 @@ struct Body {
 }
 
 impl Sender {
-    fn new(settings: &Settings) -> Result<Self, TelemetryError> {
-        // Only the first call installs it; later ones find it in place.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+    fn new(settings: &Settings, signal: Signal) -> Result<Self, TelemetryError> {
         let failed = |error: opentelemetry_otlp::ExporterBuildError| TelemetryError::Exporter(error.to_string());
-        let headers = || settings.headers.iter().cloned().collect();
-        let to = |signal: &str| format!("{}/v1/{signal}", settings.endpoint.trim_end_matches('/'));
+        let headers = settings.headers.iter().cloned().collect();
+        let to = format!("{}/v1/{}", settings.endpoint.trim_end_matches('/'), signal.word());
         let resource = Resource::builder_empty()
             .with_attributes([
                 KeyValue::new("service.name", "bashgate"),
@@ -195,66 +312,40 @@ impl Sender {
                 KeyValue::new("host.name", rustix::system::uname().nodename().to_string_lossy().into_owned()),
             ])
             .build();
-        let spans = opentelemetry_otlp::SpanExporter::builder()
-            .with_http()
-            .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(to("traces"))
-            .with_headers(headers())
-            .with_timeout(MOST_TIME)
-            .build()
-            .map_err(failed)?;
-        let queue = BatchConfigBuilder::default().with_max_queue_size(QUEUE).with_max_export_batch_size(QUEUE).build();
-        let traces = SdkTracerProvider::builder()
-            .with_span_processor(BatchSpanProcessor::builder(spans).with_batch_config(queue).build())
-            .with_id_generator(ByRequest::default())
-            .with_resource(resource.clone())
-            .build();
-        let logs = opentelemetry_otlp::LogExporter::builder()
-            .with_http()
-            .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(to("logs"))
-            .with_headers(headers())
-            .with_timeout(MOST_TIME)
-            .build()
-            .map_err(failed)?;
-        let logs = SdkLoggerProvider::builder().with_batch_exporter(logs).with_resource(resource.clone()).build();
-        let exporter = opentelemetry_otlp::MetricExporter::builder()
-            .with_http()
-            .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(to("metrics"))
-            .with_headers(headers())
-            .with_timeout(MOST_TIME)
-            // A restart begins at nothing.
-            .with_temporality(Temporality::Delta)
-            .build()
-            .map_err(failed)?;
-        let reader = PeriodicReader::builder(exporter).with_interval(Duration::from_mins(1)).build();
-        let metrics = SdkMeterProvider::builder().with_reader(reader).with_resource(resource).build();
-        let meter = metrics.meter("bashgate");
-        Ok(Self {
-            decisions: meter
-                .u64_counter("bashgate.decisions")
-                .with_description("Commands and calls that were decided")
-                .build(),
-            took: meter
-                .f64_histogram("bashgate.decision.duration")
-                .with_unit("s")
-                .with_description(
-                    "From when a request came in until its decision was made, the wait for people included",
-                )
-                .build(),
-            waited: meter
-                .f64_histogram("bashgate.approval.duration")
-                .with_unit("s")
-                .with_description("How long what was held has waited for somebody")
-                .build(),
-            records: meter.u64_counter("bashgate.records").with_description("Records of each kind").build(),
-            traces,
-            logs,
-            metrics,
-            open: BTreeMap::new(),
-            commands: settings.commands,
-        })
+        let client = Client::new()?;
+        let (mut traces, mut logs, mut metrics) = (None, None, None);
+        match signal {
+            Signal::Traces => {
+                let exporter = opentelemetry_otlp::SpanExporter::builder().with_http().with_http_client(client.clone());
+                let exporter = exporter.with_protocol(Protocol::HttpBinary).with_endpoint(to).with_headers(headers);
+                let queue =
+                    BatchConfigBuilder::default().with_max_queue_size(QUEUE).with_max_export_batch_size(QUEUE).build();
+                let exporter = exporter.build().map_err(failed)?;
+                let processor = BatchSpanProcessor::builder(exporter).with_batch_config(queue).build();
+                let provider = SdkTracerProvider::builder().with_span_processor(processor);
+                traces = Some(provider.with_id_generator(ByRequest::default()).with_resource(resource).build());
+            }
+            Signal::Logs => {
+                let exporter = opentelemetry_otlp::LogExporter::builder().with_http().with_http_client(client.clone());
+                let exporter = exporter.with_protocol(Protocol::HttpBinary).with_endpoint(to).with_headers(headers);
+                let exporter = exporter.build().map_err(failed)?;
+                let queue = LogBatchConfigBuilder::default();
+                let queue = queue.with_max_queue_size(QUEUE).with_max_export_batch_size(QUEUE).build();
+                let processor = BatchLogProcessor::builder(exporter).with_batch_config(queue).build();
+                logs = Some(SdkLoggerProvider::builder().with_log_processor(processor).with_resource(resource).build());
+            }
+            Signal::Metrics => {
+                let exporter =
+                    opentelemetry_otlp::MetricExporter::builder().with_http().with_http_client(client.clone());
+                let exporter = exporter.with_protocol(Protocol::HttpBinary).with_endpoint(to).with_headers(headers);
+                // A restart begins at nothing.
+                let exporter = exporter.with_temporality(Temporality::Delta).build().map_err(failed)?;
+                let reader = PeriodicReader::builder(exporter).with_interval(Duration::from_hours(24)).build();
+                metrics =
+                    Some(Metrics::new(SdkMeterProvider::builder().with_reader(reader).with_resource(resource).build()));
+            }
+        }
+        Ok(Self { traces, logs, metrics, client, open: BTreeMap::new(), commands: settings.commands })
     }
 
     /// Sends a batch: all of it was taken, or an error says why not.
@@ -264,14 +355,19 @@ impl Sender {
                 self.one(record, &body);
             }
         }
-        let taken =
-            self.traces.force_flush().and_then(|()| self.logs.force_flush()).and_then(|()| self.metrics.force_flush());
-        taken.map_err(|error| TelemetryError::NotTaken(error.to_string()))
+        let traces = self.traces.as_ref().map_or(Ok(()), SdkTracerProvider::force_flush);
+        let logs = self.logs.as_ref().map_or(Ok(()), SdkLoggerProvider::force_flush);
+        let metrics = self.metrics.as_ref().map_or(Ok(()), |metrics| metrics.provider.force_flush());
+        traces.and(logs).and(metrics).map_err(|error| {
+            let why = error.to_string();
+            if self.client.is_refused() { TelemetryError::Refused(why) } else { TelemetryError::NotTaken(why) }
+        })
     }
 
     fn one(&mut self, record: &Record, body: &Body) {
-        let kind = KeyValue::new("bashgate.kind", body.kind.clone());
-        self.records.add(1, &[kind]);
+        if let Some(metrics) = &self.metrics {
+            metrics.records.add(1, &[KeyValue::new("bashgate.kind", body.kind.clone())]);
+        }
         let trace = body.request_id.as_deref().map(|id| (trace_of(id), span_of(id, "bash_check")));
         self.log(record, body, trace);
         let Some(id) = body.request_id.clone() else { return };
@@ -300,7 +396,8 @@ impl Sender {
 
     /// The log record of a record.
     fn log(&self, record: &Record, body: &Body, trace: Option<(TraceId, SpanId)>) {
-        let logger = self.logs.logger("bashgate");
+        let Some(logs) = &self.logs else { return };
+        let logger = logs.logger("bashgate");
         let mut log = logger.create_log_record();
         let is_denied = body.detail.get("answer").and_then(Value::as_str) == Some("deny");
         log.set_timestamp(at(body.at_ms));
@@ -346,8 +443,10 @@ impl Sender {
         about.extend(detail.class.map(|class| KeyValue::new("bashgate.class", class.to_string())));
         about.extend(detail.taint_before.map(|taint| KeyValue::new("bashgate.taint", taint.to_string())));
         about.extend(body.workspace.clone().map(|name| KeyValue::new("bashgate.workspace", name)));
-        self.decisions.add(1, &about);
-        self.took.record(Duration::from_micros(took_us).as_secs_f64(), &about);
+        if let Some(metrics) = &self.metrics {
+            metrics.decisions.add(1, &about);
+            metrics.took.record(Duration::from_micros(took_us).as_secs_f64(), &about);
+        }
         let mut attributes = about;
         attributes.extend(detail.rule.clone().map(|rule| KeyValue::new("bashgate.rule", rule)));
         attributes.extend(detail.approval.clone().map(|approval| KeyValue::new("bashgate.approval", approval)));
@@ -360,7 +459,9 @@ impl Sender {
         let Some(held) = waiting.held_ms.map(at) else { return };
         let answered = waiting.answered_ms.map_or(end, at).clamp(held, end.max(held));
         let waited = answered.duration_since(held).unwrap_or_default();
-        self.waited.record(waited.as_secs_f64(), &[KeyValue::new("bashgate.answer", detail.answer.as_str())]);
+        if let Some(metrics) = &self.metrics {
+            metrics.waited.record(waited.as_secs_f64(), &[KeyValue::new("bashgate.answer", detail.answer.as_str())]);
+        }
         self.span(id, "weigh", Some(&root), (start.min(held), held), Vec::new());
         let by = vec![KeyValue::new("bashgate.by", detail.by.to_string())];
         self.span(id, "wait for a person", Some(&root), (held, answered), by);
@@ -375,7 +476,8 @@ impl Sender {
         (start, end): (SystemTime, SystemTime),
         attributes: Vec<KeyValue>,
     ) -> Context {
-        let tracer = self.traces.tracer("bashgate");
+        let Some(traces) = &self.traces else { return Context::new() };
+        let tracer = traces.tracer("bashgate");
         NEXT.set(Some((trace_of(id), span_of(id, name))));
         let builder =
             tracer.span_builder(name).with_kind(SpanKind::Server).with_start_time(start).with_attributes(attributes);
@@ -385,6 +487,27 @@ impl Sender {
         let context = Context::new().with_remote_span_context(span.span_context().clone());
         span.end_with_timestamp(end);
         context
+    }
+}
+
+impl Metrics {
+    fn new(provider: SdkMeterProvider) -> Self {
+        let meter = provider.meter("bashgate");
+        let decisions =
+            meter.u64_counter("bashgate.decisions").with_description("Commands and calls that were decided");
+        let took = meter.f64_histogram("bashgate.decision.duration").with_unit("s");
+        let took =
+            took.with_description("From when a request came in until its decision, the wait for people included");
+        let waited = meter.f64_histogram("bashgate.approval.duration").with_unit("s");
+        let waited = waited.with_description("How long what was held has waited for somebody");
+        let records = meter.u64_counter("bashgate.records").with_description("Records of each kind");
+        Self {
+            decisions: decisions.build(),
+            took: took.build(),
+            waited: waited.build(),
+            records: records.build(),
+            provider,
+        }
     }
 }
 

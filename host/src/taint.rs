@@ -1,6 +1,7 @@
 //! What an agent has seen. Taint only rises; it falls only by an audited act of a person on the host, which starts a
 //! new epoch.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -120,6 +121,9 @@ pub struct Seen {
     /// How often something was seen here, also the same again.
     #[serde(default)]
     pub raised: u64,
+    /// What of other hosts of the fleet counts here already: by their place, the mark of what they have told.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub joined: BTreeMap<String, String>,
 }
 
 /// Most causes that are kept for a workspace.
@@ -160,7 +164,13 @@ impl Seen {
     /// A clean start in a new epoch: for a person's audited act only.
     #[must_use]
     pub fn start_over(&self) -> Self {
-        Self { taint: Taint::Clean, epoch: self.epoch + 1, causes: Vec::new(), raised: self.raised }
+        Self {
+            taint: Taint::Clean,
+            epoch: self.epoch + 1,
+            causes: Vec::new(),
+            raised: self.raised,
+            joined: self.joined.clone(),
+        }
     }
 }
 

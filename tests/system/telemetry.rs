@@ -22,8 +22,10 @@ struct Heard {
     logs: Vec<(String, String)>,
     decisions: u64,
     keys: Vec<String>,
-    /// Everything is refused.
+    /// Nothing can be taken now.
     refuses: bool,
+    /// Requests longer than this are refused, and no metrics are taken at all.
+    longest: Option<usize>,
 }
 
 /// A collector: OTLP over HTTP, as binary protocol buffers.
@@ -72,11 +74,19 @@ impl Collector {
                         }
                         let mut body = vec![0; length];
                         reader.read_exact(&mut body).unwrap();
-                        let refuses = hears.lock().unwrap().refuses;
+                        let longest = hears.lock().unwrap().longest;
+                        let is_strange =
+                            longest.is_some_and(|longest| body.len() > longest || path.contains("metrics"));
+                        let refuses = hears.lock().unwrap().refuses || is_strange;
                         if !refuses {
                             hears.lock().unwrap().take(&path, &body, key);
                         }
-                        let status = if refuses { "400 Bad Request" } else { "200 OK" };
+                        let status = match refuses {
+                            true if path.contains("metrics") && is_strange => "404 Not Found",
+                            true if is_strange => "413 Content Too Large",
+                            true => "503 Service Unavailable",
+                            false => "200 OK",
+                        };
                         let reply = format!(
                             "HTTP/1.1 {status}\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n"
                         );
@@ -201,6 +211,62 @@ fn a_question_is_a_trace_and_nothing_is_lost_or_told_that_is_not_to_be() {
     assert!(roots.len() >= decided - 3 && heard.decisions >= 6, "{} of {decided}, {}", roots.len(), heard.decisions);
     drop(heard);
     drop(host);
+}
+
+/// What a collector refuses for good keeps nothing else from it, and it sends nobody elsewhere.
+#[test]
+fn a_record_that_is_refused_is_left_out_and_nobody_is_followed() {
+    let collector = Collector::start();
+    let site = Site::new("");
+    let serve = |endpoint: &str| {
+        site.configure(&format!("[telemetry]\nendpoint = \"{endpoint}\"\ncommands = true\n"));
+        site.serve()
+    };
+    collector.heard.lock().unwrap().longest = Some(20_000);
+    let mut host = serve(&collector.address);
+    let has = |what: &str| {
+        let heard = collector.heard.lock().unwrap();
+        heard.logs.iter().any(|(_, words)| words.contains(what))
+            && heard.spans.iter().any(|span| format!("{span:?}").contains(what))
+    };
+    until("the first look", || {
+        site.check("make first").expect(0);
+        has("make first").then_some(())
+    });
+    site.check(&format!("make long {}", "x".repeat(60_000)));
+    for number in 0..5 {
+        site.check(&format!("make behind-{number}")).expect(0);
+    }
+    for number in 0..5 {
+        until("what stands behind it", || has(&format!("make behind-{number}")).then_some(()));
+    }
+    assert!(!has("make long"));
+    host.kill();
+    // Somebody in its place sends elsewhere.
+    collector.heard.lock().unwrap().longest = None;
+    let before = collector.heard.lock().unwrap().keys.len();
+    let elsewhere = collector.address.clone();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let moved = format!("http://{}", listener.local_addr().unwrap());
+    let asked = Arc::new(Mutex::new(0));
+    let counts = asked.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut first = [0; 4096];
+            let _ = (&stream).read(&mut first);
+            let path = String::from_utf8_lossy(&first).split(' ').nth(1).unwrap_or("/").to_owned();
+            let reply = format!(
+                "HTTP/1.1 307 Temporary Redirect\r\nlocation: {elsewhere}{path}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            );
+            let _ = (&stream).write_all(reply.as_bytes());
+            *counts.lock().unwrap() += 1;
+        }
+    });
+    let _host = serve(&moved);
+    site.check("make elsewhere").expect(0);
+    until("it to be asked", || (*asked.lock().unwrap() >= 3).then_some(()));
+    pause(std::time::Duration::from_secs(1));
+    assert_eq!(collector.heard.lock().unwrap().keys.len(), before);
 }
 
 /// The dashboard asks for what the host serves.

@@ -311,6 +311,7 @@ impl Core {
         }
         let seen = self.stored_taint(&name);
         self.register(&name, seen);
+        self.look_at_taints();
         self.has_new_workspace();
         let text =
             format!("Workspace {name} is registered. Mount its mailbox into the container:\n{}", mounts(&folder));
@@ -322,7 +323,9 @@ impl Core {
             return Reply::refused(format!("`{name}` stands in {}; take it out there", self.config.file.display()));
         }
         // Its epoch goes on where it stops, so that no approval of this life counts in a later one.
-        let over = self.workspaces.get(name).map(|known| known.seen.start_over()).unwrap_or_default();
+        let mut over = self.workspaces.get(name).map(|known| known.seen.start_over()).unwrap_or_default();
+        // What other hosts have seen of it its next life hears anew.
+        over.joined.clear();
         let writes = vec![Write::RemoveWorkspace(name.clone()), Write::Taint(name.clone(), over)];
         if let Err(why) =
             self.records.write(RecordKind::Workspace, Some(name), json!({"event": "removed", "by": by}), writes)

@@ -253,7 +253,9 @@ impl Bundle {
             joined.services.insert(name.clone(), stricter(own.service(name), *service));
         }
         let has_room = joined.workspaces.values().any(|settings| settings.clean_room);
-        if has_room && let Some((name, _)) = joined.services.iter().find(|(_, of)| of.public_source == Property::Yes) {
+        // What it says itself, not what is assumed where nobody says anything.
+        let is_open = |(_, of): &(&String, &Service)| of.public_source == Property::Yes;
+        if has_room && let Some((name, _)) = self.services.iter().find(is_open) {
             return Err(BundleError::Host(format!(
                 "it knows `{name}` as a public source, and a workspace here is a clean room"
             )));
@@ -361,6 +363,8 @@ mod tests {
         let room = own("[workspaces.x]\nclean_room = true\n");
         let open = Bundle::parse("[services.mail]\npublic_source = true\n").unwrap();
         assert!(matches!(open.join(&room), Err(BundleError::Host(_))));
+        let shut = Bundle::parse("[services.mail]\npublic_source = false\n").unwrap();
+        assert_eq!(shut.join(&room).unwrap().service("mail").public_source, Property::Yes, "as it was");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::state;
 /// For how long a roll counts that is signed while somebody keeps the fleet, in milliseconds.
 pub const COUNTS_MS: u64 = 5 * 60_000;
 /// How far a roll's time may be ahead of this machine's, in milliseconds.
-pub const AHEAD_MS: u64 = 2 * 60_000;
+const AHEAD_MS: u64 = 2 * 60_000;
 /// Longest list of members, in bytes.
 pub const MOST_MEMBERS: usize = 8 << 20;
 /// Longest policy, in bytes.
@@ -29,7 +29,9 @@ pub const MOST_POLICY: usize = 1 << 20;
 pub struct Roll {
     /// The fleet.
     pub fleet: String,
-    /// When it was signed, in milliseconds since 1970 by the clock of whoever runs the fleet: each one later than the one before.
+    /// Which one: each has a greater number than the one before, whatever a clock says.
+    pub number: u64,
+    /// When it was signed, in milliseconds since 1970 by the clock of whoever runs the fleet.
     pub at_ms: u64,
     /// Until when it counts.
     pub until_ms: u64,
@@ -194,7 +196,7 @@ impl Known {
             if *known == roll {
                 return Ok(());
             }
-            if roll.at_ms <= known.at_ms {
+            if roll.number <= known.number {
                 return Err(RollError::Older);
             }
         }
@@ -297,6 +299,7 @@ mod tests {
         let digest = |text: &str| Digest::of(text.as_bytes()).hex();
         let roll = Roll {
             fleet: "f".to_owned(),
+            number: at_ms,
             at_ms,
             until_ms: at_ms + COUNTS_MS,
             members: digest(members),

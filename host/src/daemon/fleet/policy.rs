@@ -156,6 +156,7 @@ impl Core {
                 self.fleet.policy.refused = None;
                 self.fleet.policy.in_force = Some(InForce { version, bundle });
                 self.asks_anew();
+                self.look_at_taints();
             }
             Err(why) => {
                 tracing::warn!(version = version.number, why, "the fleet's policy does not count here");

@@ -4,6 +4,7 @@
 //! lowers one. While one of them cannot be asked, the workspace counts as what the fleet's policy says besides.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use bashgate_shared::protocol::WorkspaceName;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use serde_json::json;
 use super::Core;
 use crate::audit::RecordKind;
 use crate::clock;
+use crate::daemon::After;
 use crate::fleet;
 use crate::fleet::bundle::Place;
 use crate::fleet::member::MemberId;
@@ -20,6 +22,11 @@ use crate::fleet::tells::{BY_FLEET, MOST_TELLS, Tainted, Tells, Told};
 use crate::state;
 use crate::store::Write;
 use crate::taint::{Cause, Label, Taint};
+
+/// How often what others have said is kept for the next start, at most.
+const KEEPS: Duration = Duration::from_secs(5);
+/// How often is said that somebody has forged some of it.
+const SAID_AGAIN: Duration = Duration::from_mins(1);
 
 /// What is known of other hosts. It is kept for the next start, which so misses nobody that has spoken of late.
 #[derive(Default)]
@@ -31,6 +38,10 @@ pub(super) struct State {
     is_read: bool,
     /// The file lacks something.
     is_new: bool,
+    /// When it was written last.
+    written: Option<Instant>,
+    /// When words were last heard that nobody of the fleet has signed.
+    forged: Option<Instant>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -38,8 +49,6 @@ pub(super) struct State {
 struct Kept {
     /// What each host has said last, by its name.
     told: BTreeMap<String, Signed>,
-    /// What of it counts here already, by workspace and place.
-    applied: BTreeMap<WorkspaceName, BTreeMap<String, String>>,
 }
 
 fn named(place: &Place) -> String {
@@ -60,10 +69,13 @@ impl Core {
                 let tells = signed.read::<Tells>(key).filter(|tells| tells.member == *member)?;
                 Some((member.clone(), tells))
             }) else {
-                tracing::warn!("what another host is to have said, no host of the fleet has signed");
+                if self.fleet.taints.forged.is_none_or(|at| at.elapsed() > SAID_AGAIN) {
+                    self.fleet.taints.forged = Some(Instant::now());
+                    tracing::warn!("what another host is to have said, no host of the fleet has signed");
+                }
                 continue;
             };
-            let is_newer = self.fleet.taints.told.get(&member).is_none_or(|known| tells.at_ms >= known.at_ms);
+            let is_newer = self.fleet.taints.told.get(&member).is_none_or(|known| tells.at_ms > known.at_ms);
             // What is of a time that has not come yet would keep out what comes later.
             if is_newer && !tells.is_ahead(clock::now().unix_ms) {
                 self.fleet.taints.kept.told.insert(member.to_string(), signed.clone());
@@ -75,28 +87,31 @@ impl Core {
 
     /// Takes what the last run has heard, as far as it is signed by who belongs to the fleet still.
     fn read_heard(&mut self) {
-        if std::mem::replace(&mut self.fleet.taints.is_read, true) {
+        // Where it is not known who belongs to the fleet, nothing of it could be checked.
+        let has_roll = self.fleet.counts.as_ref().is_some_and(|known| known.roll().is_some());
+        if !has_roll || std::mem::replace(&mut self.fleet.taints.is_read, true) {
             return;
         }
         let text = std::fs::read_to_string(fleet::kept(self.folder.path()).heard).unwrap_or_default();
         let kept: Kept = serde_json::from_str(&text).unwrap_or_default();
-        self.fleet.taints.kept.applied = kept.applied;
         self.hears(&kept.told.into_values().collect::<Vec<_>>());
     }
 
-    /// Keeps what is known of others. What dies before is joined once more: never too little.
+    /// Keeps what others have said. Who lacks the last of it counts as cut off a little earlier.
     fn keep_heard(&mut self) {
-        if !std::mem::take(&mut self.fleet.taints.is_new) {
+        let state = &mut self.fleet.taints;
+        if !state.is_new || state.written.is_some_and(|at| at.elapsed() < KEEPS) {
             return;
         }
+        (state.is_new, state.written) = (false, Some(Instant::now()));
         let text = serde_json::to_string(&self.fleet.taints.kept).unwrap_or_default();
         if let Err(error) = state::write_whole(&fleet::kept(self.folder.path()).heard, text.as_bytes()) {
-            tracing::warn!(%error, "the next start joins again what other hosts have seen");
+            tracing::warn!(%error, "the next start has heard nobody");
         }
     }
 
     /// Joins what other hosts have seen, and tells them what was seen here.
-    pub(super) fn look_at_taints(&mut self) {
+    pub(in crate::daemon) fn look_at_taints(&mut self) {
         if self.fleet.counts.is_none() {
             return;
         }
@@ -156,12 +171,11 @@ impl Core {
 
     /// What was seen elsewhere is seen here, too: on record before it is remembered as such.
     fn joins(&mut self, name: &WorkspaceName, place: &str, tainted: &Tainted) {
-        let applied = self.fleet.taints.kept.applied.get(name).and_then(|of| of.get(place));
-        if applied == Some(&tainted.mark) {
+        let Some(known) = self.workspaces.get_mut(name) else { return };
+        if known.seen.joined.get(place) == Some(&tainted.mark) {
             return;
         }
-        let Some(known) = self.workspaces.get_mut(name) else { return };
-        let before = known.seen.clone();
+        let before = (known.seen.taint, known.seen.causes.len());
         let source = format!("{place}: {}", tainted.sources.join(", "));
         for label in [Label::Corruption, Label::Secret].into_iter().filter(|label| tainted.taint.covers(label.taint()))
         {
@@ -173,20 +187,19 @@ impl Core {
                 heard: true,
             });
         }
+        // In one with what it has raised: a store that is put back has neither.
+        known.seen.joined.insert(place.to_owned(), tainted.mark.clone());
         let seen = known.seen.clone();
-        if seen != before {
-            let detail =
-                json!({"event": "raised", "by": BY_FLEET, "why": source, "taint": seen.taint, "epoch": seen.epoch});
-            let writes = vec![Write::Taint(name.clone(), seen)];
-            if let Err(error) = self.records.write(RecordKind::Taint, Some(name), detail, writes) {
-                // It counts all the same, and is written the next time.
-                tracing::error!(error, "what another host has seen could not be recorded");
-                return;
-            }
+        if (seen.taint, seen.causes.len()) == before {
+            return self.records.submit(vec![Write::Taint(name.clone(), seen)], false, After::Nothing);
         }
-        let applied = &mut self.fleet.taints.kept.applied;
-        applied.entry(name.clone()).or_default().insert(place.to_owned(), tainted.mark.clone());
-        self.fleet.taints.is_new = true;
+        let detail =
+            json!({"event": "raised", "by": BY_FLEET, "why": source, "taint": seen.taint, "epoch": seen.epoch});
+        let writes = vec![Write::Taint(name.clone(), seen)];
+        if let Err(error) = self.records.write(RecordKind::Taint, Some(name), detail, writes) {
+            // It counts all the same.
+            tracing::error!(error, "what another host has seen could not be recorded");
+        }
     }
 
     /// Another host cannot be asked, or can be again.
