@@ -126,13 +126,13 @@ clients: tools build
 # fuzzing. Each says its seed; BASHGATE_SEED repeats it.
 soak: tools build
 	@$(PART) --start
-	@$(PART) differential env BASHGATE_CASES=1000000 cargo nextest run --locked -p bashgate-tests --no-capture -E 'binary(differential)'
-	@$(PART) worlds env BASHGATE_SOAK=1 BASHGATE_SEED=$$(date +%s) cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(hostile::)'
-	@$(PART) kills env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(kills::)'
-	@$(PART) fleet env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(whoever_dies)'
-	@$(PART) histories env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-hook --no-capture -E 'test(in_any_history)'
-	@$(PART) values env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(any_value_arrives)'
-	@$(PART) cards env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(a_thousand_cards)'
+	@$(PART) differential env BASHGATE_CASES=1000000 cargo nextest run --profile soak --locked -p bashgate-tests --no-capture -E 'binary(differential)'
+	@$(PART) worlds env BASHGATE_SOAK=1 BASHGATE_SEED=$$(date +%s) cargo nextest run --profile soak --locked -p bashgate-tests --no-capture -E 'test(hostile::)'
+	@$(PART) kills env BASHGATE_SOAK=1 cargo nextest run --profile soak --locked -p bashgate-tests --no-capture -E 'test(kills::)'
+	@$(PART) fleet env BASHGATE_SOAK=1 cargo nextest run --profile soak --locked -p bashgate-tests --no-capture -E 'test(whoever_dies)'
+	@$(PART) histories env BASHGATE_SOAK=1 cargo nextest run --profile soak --locked -p bashgate-hook --no-capture -E 'test(in_any_history)'
+	@$(PART) values env BASHGATE_SOAK=1 cargo nextest run --profile soak --locked -p bashgate-tests --no-capture -E 'test(any_value_arrives)'
+	@$(PART) cards env BASHGATE_SOAK=1 cargo nextest run --profile soak --locked -p bashgate-tests --no-capture -E 'test(a_thousand_cards)'
 	@$(PART) fuzz $(MAKE) --no-print-directory fuzz FUZZ_LIMIT=-max_total_time=1800
 	@$(PART) dist sh -c 'apt-get install -y -q qemu-user-static file openssh-client && tests/dist.sh'
 	@$(PART) --sum
