@@ -315,6 +315,7 @@ fn run(act: Fleet) -> Run {
                     None => desk::run(&folder).await,
                     Some(DeskAct::Join { token }) => desk::join(&token, &folder).await,
                     Some(DeskAct::Check) => desk::check(&folder),
+                    Some(DeskAct::Top { once }) => desk::top(&folder, once),
                 }
             }
             Fleet::Run { folder } => keep(&folder).await,

@@ -8,6 +8,7 @@
 
 mod hosts;
 mod speaking;
+mod terminal;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -18,10 +19,10 @@ use bashgate::approval::{ApprovalId, Card, Word};
 use bashgate::chat::Board;
 use bashgate::chat::grammar::{self, Said};
 use bashgate::chat::link::Overheard;
-use bashgate::chat::notice;
 use bashgate::chat::settings::{self, ChatFile, Settings};
+use bashgate::chat::{card, notice};
 use bashgate::clock;
-use bashgate::control;
+use bashgate::control::{self, ControlCommand};
 use bashgate::fleet::roll::{Own, RollError};
 use bashgate::fleet::wire::{Answered, Words};
 use bashgate::held::held;
@@ -40,6 +41,7 @@ use super::statement::{self, Question, Reply, Signed, Statement as _};
 use super::{MemberId, random_hex};
 use hosts::{Hosts, Known};
 use speaking::{Heard, Speaking};
+use terminal::Asked;
 
 /// How often the database is looked at where no notification came.
 const LOOK: Duration = Duration::from_secs(1);
@@ -177,17 +179,26 @@ pub async fn run(
         told: Mutex::default(),
         waiting: Mutex::default(),
         changed: Notify::new(),
+        started: Instant::now(),
     });
     let speaking = Speaking::new(&desk.channels, desk.board.clone(), hears)
         .map_err(|why| DeskError::Config { path: folder.join("desk.toml"), why })?;
     let speaking = Arc::new(speaking);
+    let listener = terminal::open(folder).map_err(|why| DeskError::Config { path: folder.to_owned(), why })?;
+    let (asks, mut asked) = mpsc::unbounded_channel();
+    let serves = tokio::spawn(terminal::serve(listener, asks));
     let mut ready = Some(ready);
     let [first, most] = WAITS;
     let mut pauses = Pauses::new(first, most);
     loop {
         pauses.begins();
-        let error = match desk.clone().serve(&speaking, &mut heard, &mut ready, stopped.as_mut()).await {
-            Ok(()) => return Ok(()),
+        let served = desk.clone().serve(&speaking, (&mut heard, &mut asked), &mut ready, stopped.as_mut()).await;
+        let error = match served {
+            Ok(()) => {
+                serves.abort();
+                let _ = std::fs::remove_file(bashgate::state::socket(folder));
+                return Ok(());
+            }
             Err(error) => error,
         };
         // Without the database nothing says who speaks.
@@ -216,6 +227,44 @@ struct Shown {
     workspace: WorkspaceName,
 }
 
+/// Where somebody speaks: the desk says what that is about, each host whose word counts.
+enum Speaker<'a> {
+    /// In a channel, as this person of its service.
+    Channel(&'a Settings, &'a str),
+    /// In the desk's own terminal.
+    Terminal,
+}
+
+impl Speaker<'_> {
+    fn sees(&self, workspace: &WorkspaceName) -> bool {
+        match self {
+            Self::Channel(settings, _) => settings.is_about(workspace),
+            Self::Terminal => true,
+        }
+    }
+
+    fn answers_for(&self, workspace: &WorkspaceName) -> bool {
+        match self {
+            Self::Channel(settings, user) => self.sees(workspace) && settings.who_answers(workspace).contains(*user),
+            Self::Terminal => true,
+        }
+    }
+
+    /// True where it is about some workspaces only.
+    fn is_about_some(&self) -> bool {
+        matches!(self, Self::Channel(settings, _) if settings.workspaces.is_some())
+    }
+}
+
+/// What somebody says.
+struct Speech<'a> {
+    words: &'a str,
+    account: String,
+    name: String,
+    on: Option<bool>,
+    sees_all: bool,
+}
+
 /// Words that wait for a reply.
 struct Waiting {
     text: String,
@@ -237,13 +286,14 @@ struct Desk {
     waiting: Mutex<HashMap<i64, Waiting>>,
     /// Words wait for a reply that were not there before.
     changed: Notify,
+    started: Instant,
 }
 
 impl Desk {
     async fn serve(
         self: Arc<Self>,
         speaking: &Arc<Speaking>,
-        heard: &mut mpsc::UnboundedReceiver<Heard>,
+        (heard, asked): (&mut mpsc::UnboundedReceiver<Heard>, &mut mpsc::UnboundedReceiver<Asked>),
         ready: &mut Option<impl FnOnce(&Membership)>,
         mut stopped: std::pin::Pin<&mut impl Future<Output = ()>>,
     ) -> Result<(), DeskError> {
@@ -307,6 +357,10 @@ impl Desk {
                         let (desk, client) = (self.clone(), client.clone());
                         tokio::spawn(async move { desk.hear(&client, overheard, at_ms).await });
                     }
+                }
+                Some(asked) = asked.recv() => {
+                    let (desk, client) = (self.clone(), client.clone());
+                    tokio::spawn(async move { desk.asked(&client, asked).await });
                 }
                 () = notified.something() => {}
                 () = self.changed.notified() => {}
@@ -466,9 +520,72 @@ impl Desk {
         Ok(())
     }
 
+    /// Takes what somebody has asked in the desk's own terminal.
+    async fn asked(&self, client: &Client, asked: Asked) {
+        let Asked { command, by, reply } = asked;
+        let now = clock::now();
+        let told = match command {
+            ControlCommand::Pending { denied: false } => {
+                let open = self.board.cards().into_iter().filter(|shown| shown.over.is_none());
+                let cards: Vec<serde_json::Value> = open.map(|shown| control::card(&shown.card, now.boot_ms)).collect();
+                control::Reply::done(format!("{} held", cards.len()), cards.into())
+            }
+            ControlCommand::Show { id } => {
+                let found = ApprovalId::parse(&id).and_then(|id| self.board.card(&id));
+                match found.filter(|shown| shown.over.is_none()) {
+                    Some(shown) => control::Reply::done(
+                        card::render(&shown.card, now.boot_ms, true),
+                        control::card(&shown.card, now.boot_ms),
+                    ),
+                    None => control::Reply::refused(format!("nothing is held under `{id}`")),
+                }
+            }
+            ControlCommand::Say { words } if words == "status" => self.status(),
+            ControlCommand::Say { words } => {
+                let account = format!("{}:{by}", terminal::SERVICE);
+                let said = Speech { words: &words, account, name: by.clone(), on: None, sees_all: true };
+                let told = self.told(client, &Speaker::Terminal, said, now.unix_ms).await;
+                told.map_or_else(
+                    || control::Reply::refused("a desk knows: approve ID, deny ID, pending, status, and so on"),
+                    |told| control::Reply { ok: told.ok, text: told.text, data: serde_json::Value::Null },
+                )
+            }
+            _ => control::Reply::refused("a desk does not do that; do it on the host"),
+        };
+        let _ = reply.send(told);
+    }
+
+    /// How everything stands, as far as a desk knows: what hosts hold.
+    fn status(&self) -> control::Reply {
+        let mut workspaces: BTreeMap<String, (String, usize)> = BTreeMap::new();
+        for shown in self.board.cards().into_iter().filter(|shown| shown.over.is_none()) {
+            let of = workspaces.entry(shown.card.workspace.to_string()).or_default();
+            *of = (shown.card.taint.to_string(), of.1 + 1);
+        }
+        let workspaces: Vec<serde_json::Value> = workspaces
+            .into_iter()
+            .map(|(name, (taint, held))| serde_json::json!({"workspace": name, "taint": taint, "held": held, "open": held}))
+            .collect();
+        let hosts = held(&self.hosts).all();
+        let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+        let text = format!("The desk {} of {} hosts: {}", self.membership.member, hosts.len(), names.join(", "));
+        let up = self.started.elapsed().as_secs();
+        let data = serde_json::json!({"version": env!("CARGO_PKG_VERSION"), "up_s": up, "enforce": true,
+                                      "inspector": format!("that of {} hosts", hosts.len()), "workspaces": workspaces});
+        control::Reply::done(text, data)
+    }
+
     /// Takes what somebody has said in a channel, and tells them what came of it.
     async fn hear(&self, client: &Client, overheard: Overheard, at_ms: u64) {
-        let told = self.told(client, &overheard, at_ms).await;
+        let Overheard { channel, user, name, words, on, sees_all, .. } = &overheard;
+        let told = match self.channels.get(channel).filter(|settings| settings.is_heard(user)) {
+            None => None,
+            Some(settings) => {
+                let account = format!("{}:{user}", settings.kind.word());
+                let said = Speech { words, account, name: name.clone(), on: *on, sees_all: *sees_all };
+                self.told(client, &Speaker::Channel(settings, user), said, at_ms).await
+            }
+        };
         let _ = overheard.reply.send(told.map(|told| control::Reply {
             ok: told.ok,
             text: told.text,
@@ -476,35 +593,32 @@ impl Desk {
         }));
     }
 
-    async fn told(&self, client: &Client, overheard: &Overheard, at_ms: u64) -> Option<Answered> {
+    async fn told(&self, client: &Client, speaker: &Speaker<'_>, speech: Speech<'_>, at_ms: u64) -> Option<Answered> {
         let refused = |text: String| Some(Answered { ok: false, text });
-        let settings = self.channels.get(&overheard.channel)?;
-        let said = grammar::read(&overheard.words);
-        if said == Said::Talk || !settings.is_heard(&overheard.user) {
+        let said = grammar::read(speech.words);
+        if said == Said::Talk {
             return None;
         }
         let mut words = Words {
             member: self.membership.member.clone(),
             nonce: String::new(),
             at_ms,
-            account: format!("{}:{}", settings.kind.word(), overheard.user),
-            name: overheard.name.clone(),
-            words: overheard.words.clone(),
+            account: speech.account,
+            name: speech.name,
+            words: speech.words.to_owned(),
             digest: None,
-            on: overheard.on,
-            sees_all: overheard.sees_all,
+            on: speech.on,
+            sees_all: speech.sees_all,
         };
-        let is_about = |workspace: &WorkspaceName| {
-            settings.is_about(workspace) && settings.who_answers(workspace).contains(&overheard.user)
-        };
+        let is_about = |workspace: &WorkspaceName| speaker.answers_for(workspace);
         let mut is_asked_around = false;
         let to: Vec<MemberId> = match &said {
             Said::Help => return Some(Answered { ok: true, text: notice::HELP.to_owned() }),
             Said::Answer(id, ..) | Said::Show(id) | Said::Why(id) => {
                 let shown = held(&self.shown);
-                match shown.get(id).filter(|shown| settings.is_about(&shown.workspace)) {
+                match shown.get(id).filter(|shown| speaker.sees(&shown.workspace)) {
                     // What was let through ahead is ended by its id: some host knows it.
-                    None if matches!(said, Said::Answer(_, Word::Deny { .. }, _)) && settings.workspaces.is_none() => {
+                    None if matches!(said, Said::Answer(_, Word::Deny { .. }, _)) && !speaker.is_about_some() => {
                         is_asked_around = true;
                         held(&self.hosts).all()
                     }
@@ -532,7 +646,7 @@ impl Desk {
                 vec![member]
             }
             // Hosts would answer for more than this channel is about.
-            _ if settings.workspaces.is_some() && said != Said::Pending => {
+            _ if speaker.is_about_some() && said != Said::Pending => {
                 return refused("this channel is about some workspaces only: name one, as HOST.WORKSPACE".to_owned());
             }
             Said::Pending => return Some(self.pending(is_about)),

@@ -8,7 +8,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::approval::Card;
+use crate::policy::credentials;
 
 /// What can be asked of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -207,4 +210,16 @@ pub fn user_name(uid: u32) -> String {
         (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
     });
     named.unwrap_or_else(|| format!("uid {uid}"))
+}
+/// A card as commands give it: its command masked, and how long it can still be answered.
+pub fn card(card: &Card, now_boot_ms: u64) -> Value {
+    let mut value = serde_json::to_value(card).unwrap_or_default();
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove("key");
+        let masked = credentials::mask(&card.command);
+        fields.insert("is_masked".to_owned(), json!(masked != card.command));
+        fields.insert("command".to_owned(), json!(masked));
+        fields.insert("expires_in_ms".to_owned(), json!(card.expires_boot_ms.saturating_sub(now_boot_ms)));
+    }
+    value
 }

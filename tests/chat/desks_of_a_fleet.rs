@@ -468,6 +468,57 @@ fn a_host_that_floods_hides_nothing_of_another_one() {
     world.ends();
 }
 
+/// Whoever runs a desk answers in its own terminal, where hosts hear that.
+#[test]
+fn who_runs_a_desk_answers_in_its_terminal_where_hosts_hear_that() {
+    let mut world = World::new();
+    let user = bashgate::control::user_name(rustix::process::geteuid().as_raw());
+    let folder = world.desks[0].folder.clone();
+    let top = || bashgate(&["desk", "top", "--once"], &folder);
+    let say = |words: &str| {
+        let command = bashgate::control::ControlCommand::Say { words: words.to_owned() };
+        bashgate::control::ask(&bashgate::state::socket(&folder), &command).unwrap().unwrap()
+    };
+    let first = world.hosts[0].site.check_later(ASKED);
+    let id = world.hosts[0].site.held(ASKED);
+    world.card(&id);
+    until("the card", || top().expect(0).stdout.contains(&id).then_some(()));
+    let shown = top().expect(0).stdout;
+    assert!(
+        shown.contains("web-1.default") && shown.contains("Held: 1") && shown.contains("that of 2 hosts"),
+        "{shown}"
+    );
+    // The host that does not name him does not hear him.
+    let refused = say(&format!("approve {id}"));
+    assert!(!refused.ok && !first.is_finished(), "{refused:?}");
+    for host in &mut world.hosts {
+        host.stops();
+        let file = host.site.host_toml();
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replace("approvers = [", &format!("approvers = [\"desk:{user}\", "))).unwrap();
+        host.starts();
+    }
+    // A host that has only just started hears no desk.
+    until("the answer to count", || {
+        pause(Duration::from_secs(1));
+        let told = say(&format!("approve {id}"));
+        told.ok.then_some(())
+    });
+    first.join().unwrap().expect(0);
+    let by = decision(&world, 0)["by"].to_string();
+    assert!(by.contains(&format!("desk:{user}")), "{by}");
+    assert!(say("pending").text.contains("Nothing is held"));
+    assert!(say("help").ok && !say("how are you").ok && !say("approve 00000000").ok);
+    // One desk in a folder: another one would answer in its place.
+    let second = bashgate(&["desk"], &folder).expect(1);
+    assert!(second.stderr.contains("runs in this folder already"), "{second:?}");
+    world.desks[0].dies();
+    assert!(top().expect(1).stderr.contains("no desk is running"));
+    world.desks[0].starts();
+    until("the desk to show", || top().expect(0).stdout.contains("that of 2 hosts").then_some(()));
+    world.ends();
+}
+
 /// When a team is told is its channel's business, at a desk as at a host.
 #[test]
 fn a_team_is_told_when_it_wants_to_be() {

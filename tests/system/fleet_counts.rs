@@ -161,8 +161,9 @@ fn whoever_writes_the_database_sets_no_policy() {
     one.site.check("git push origin main").expect(2);
 }
 
-/// A policy by which both hosts have one workspace.
-const SHARED: &str = "[workspaces.shop]\non = [\"one.default\", \"two.default\"]\nwhen_unknown = \"secret\"\n";
+/// A policy by which two hosts have one workspace, and a third one that has not made it.
+const SHARED: &str =
+    "[workspaces.shop]\non = [\"one.default\", \"two.default\", \"three.nowhere\"]\nwhen_unknown = \"secret\"\n";
 
 fn taint(member: &Member) -> String {
     let shown = member.site.cli(["taint", "show", "default", "--json"]).expect(0).stdout;

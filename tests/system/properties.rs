@@ -44,7 +44,9 @@ proptest! {
     #[test]
     fn whatever_is_appended_counts(first in command(), second in command(), operator in prop_oneof![Just(";"), Just("&&"), Just("||"), Just("|"), Just("\n"), Just("&")]) {
         let joined = class(&format!("{first} {operator} {second}"));
-        prop_assert!(joined >= class(&second), "{} {} {}", first, operator, second);
+        // What xargs is given is known behind find, names of files that are no options, and by itself it is not.
+        let knows_more = operator == "|" && first.starts_with("find") && second.starts_with("xargs");
+        prop_assert!(knows_more || joined >= class(&second), "{} {} {}", first, operator, second);
         prop_assert!(joined >= class(&first), "{} {} {}", first, operator, second);
     }
 

@@ -11,7 +11,10 @@ use super::{read_token, stopped};
 use crate::HostName;
 use crate::desk::{self, DeskError};
 use crate::membership::Membership;
+use bashgate::cli::top::{self, Source};
 use bashgate::cli::{Failure, Run};
+use bashgate::control::{self, ControlCommand, Reply};
+use bashgate::state;
 
 #[derive(Subcommand)]
 pub(super) enum DeskAct {
@@ -22,6 +25,12 @@ pub(super) enum DeskAct {
     },
     /// Say whether its configuration is fine, and its key
     Check,
+    /// What all hosts hold, in a terminal; a card is opened and answered by keys, as `desk:USER`
+    Top {
+        /// Print it once
+        #[arg(long)]
+        once: bool,
+    },
 }
 
 /// The folder of a desk.
@@ -75,4 +84,26 @@ pub(super) fn check(folder: &Path) -> Run {
     say!("The desk {} is fine. Its channels: {}.", membership.member, names.join(", "));
     say!("{}", snippet(&membership.member.host, membership.key(folder).map_err(DeskError::from)?.public()));
     Ok(())
+}
+
+/// The desk that runs in a folder.
+struct Running<'a>(&'a Path);
+
+impl Source for Running<'_> {
+    fn ask(&self, command: &ControlCommand) -> Result<Reply, Failure> {
+        let failed = |error: std::io::Error| Failure::failed(error, "is the desk yours? run this as whoever runs it");
+        let told = control::ask(&state::socket(self.0), command).map_err(failed)?;
+        let none = || Failure::failed(format!("no desk is running in {}", self.0.display()), "start it: bashgate desk");
+        told.ok_or_else(none)
+    }
+
+    /// Records are for whoever runs the fleet.
+    fn decided(&self) -> Result<Vec<[String; 4]>, Failure> {
+        Ok(Vec::new())
+    }
+}
+
+pub(super) fn top(folder: &Path, once: bool) -> Run {
+    desk::membership(folder)?;
+    top::run(&Running(folder), once)
 }

@@ -19,7 +19,7 @@ mod serve;
 pub use audit::words as words_of_record;
 pub use serve::log;
 mod suggest;
-mod top;
+pub mod top;
 mod up;
 mod why;
 
@@ -556,7 +556,7 @@ fn run(command: Command) -> Run {
         }
         Command::Rule { input } => rule::run(&input),
         Command::Status { json, config } => people::standing(&config.load()?, "status", json),
-        Command::Top { once, config } => top::run(&config.load()?, once),
+        Command::Top { once, config } => top::run(&top::Host(&config.load()?), once),
         Command::Tasks { config } => people::standing(&config.load()?, "tasks", false),
         Command::Grants { json, config } => people::standing(&config.load()?, "grants", json),
         Command::Codes { act, config } => people::codes(&config.load()?, act),

@@ -10,7 +10,7 @@ use crate::approval::{Ahead, ApprovalId, Card};
 use crate::chat::{board, card, notice};
 use crate::clock;
 use crate::config::InspectorKind;
-use crate::control::Reply;
+use crate::control::{self, Reply};
 use crate::taint::Cause;
 
 impl Core {
@@ -26,7 +26,7 @@ impl Core {
             self.book.cards().filter(|card| told.contains(&card.id)).collect()
         };
         cards.retain(|card| is_meant(&card.workspace));
-        let data: Vec<Value> = cards.iter().map(|card| card_json(card, now.boot_ms)).collect();
+        let data: Vec<Value> = cards.iter().map(|card| control::card(card, now.boot_ms)).collect();
         let text = if cards.is_empty() && denied {
             "No denial can be overruled.".to_owned()
         } else {
@@ -38,7 +38,7 @@ impl Core {
     pub(super) fn show(&self, id: &ApprovalId) -> Reply {
         let now = clock::now();
         match self.book.card(id) {
-            Some(card) => Reply::done(card::render(card, now.boot_ms, true), card_json(card, now.boot_ms)),
+            Some(card) => Reply::done(card::render(card, now.boot_ms, true), control::card(card, now.boot_ms)),
             None => Reply::refused(format!("nothing is held under `{id}`")),
         }
     }
@@ -229,16 +229,4 @@ fn grant_json(grant: &Ahead, now_boot_ms: u64) -> Value {
     json!({"id": grant.id, "workspace": grant.workspace, "by": grant.by.to_string(),
            "covers": crate::policy::credentials::mask(&grant.words), "used": grant.used, "everything": grant.is_everything,
            "left_ms": left})
-}
-
-fn card_json(card: &Card, now_boot_ms: u64) -> Value {
-    let mut value = serde_json::to_value(card).unwrap_or_default();
-    if let Some(fields) = value.as_object_mut() {
-        fields.remove("key");
-        let masked = crate::policy::credentials::mask(&card.command);
-        fields.insert("is_masked".to_owned(), json!(masked != card.command));
-        fields.insert("command".to_owned(), json!(masked));
-        fields.insert("expires_in_ms".to_owned(), json!(card.expires_boot_ms.saturating_sub(now_boot_ms)));
-    }
-    value
 }

@@ -72,6 +72,11 @@ pub struct Tainted {
 }
 
 impl Tainted {
+    /// What is told of a workspace that is to be here and is not: nobody has seen anything in it.
+    pub fn nothing() -> Self {
+        Self { taint: Taint::Clean, mark: "none".to_owned(), sources: Vec::new() }
+    }
+
     /// What is told of what was seen here. What other hosts have told goes on from them.
     pub fn of(seen: &Seen) -> Self {
         let own: Vec<_> = seen.causes.iter().filter(|cause| !cause.heard).collect();

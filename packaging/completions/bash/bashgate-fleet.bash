@@ -76,6 +76,9 @@ _bashgate__fleet() {
             bashgate__fleet__subcmd__desk,join)
                 cmd="bashgate__fleet__subcmd__desk__subcmd__join"
                 ;;
+            bashgate__fleet__subcmd__desk,top)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__top"
+                ;;
             bashgate__fleet__subcmd__desk__subcmd__help,check)
                 cmd="bashgate__fleet__subcmd__desk__subcmd__help__subcmd__check"
                 ;;
@@ -84,6 +87,9 @@ _bashgate__fleet() {
                 ;;
             bashgate__fleet__subcmd__desk__subcmd__help,join)
                 cmd="bashgate__fleet__subcmd__desk__subcmd__help__subcmd__join"
+                ;;
+            bashgate__fleet__subcmd__desk__subcmd__help,top)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__help__subcmd__top"
                 ;;
             bashgate__fleet__subcmd__help,desk)
                 cmd="bashgate__fleet__subcmd__help__subcmd__desk"
@@ -141,6 +147,9 @@ _bashgate__fleet() {
                 ;;
             bashgate__fleet__subcmd__help__subcmd__desk,join)
                 cmd="bashgate__fleet__subcmd__help__subcmd__desk__subcmd__join"
+                ;;
+            bashgate__fleet__subcmd__help__subcmd__desk,top)
+                cmd="bashgate__fleet__subcmd__help__subcmd__desk__subcmd__top"
                 ;;
             bashgate__fleet__subcmd__help__subcmd__policy,back)
                 cmd="bashgate__fleet__subcmd__help__subcmd__policy__subcmd__back"
@@ -223,7 +232,7 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__desk)
-            opts="-h --folder --help join check help"
+            opts="-h --folder --help join check top help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -259,7 +268,7 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__desk__subcmd__help)
-            opts="join check help"
+            opts="join check top help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -314,8 +323,40 @@ _bashgate__fleet() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__help__subcmd__top)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__fleet__subcmd__desk__subcmd__join)
             opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__top)
+            opts="-h --once --folder --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -411,7 +452,7 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help__subcmd__desk)
-            opts="join check"
+            opts="join check top"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -439,6 +480,20 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help__subcmd__desk__subcmd__join)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__desk__subcmd__top)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

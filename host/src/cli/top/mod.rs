@@ -25,6 +25,15 @@ const EACH: Duration = Duration::from_secs(1);
 const LAST: usize = 50;
 const ONCE: (u16, u16) = (120, 40);
 
+/// What is looked at, and answered through.
+pub trait Source {
+    /// Asks it something.
+    fn ask(&self, command: &ControlCommand) -> Result<Reply, Failure>;
+
+    /// What was decided last, the newest first: outcome, workspace, who, what.
+    fn decided(&self) -> Result<Vec<[String; 4]>, Failure>;
+}
+
 /// What is shown.
 #[derive(Default)]
 struct Shown {
@@ -34,11 +43,15 @@ struct Shown {
     decided: Vec<[String; 4]>,
 }
 
-pub(super) fn run(config: &Config, once: bool) -> Run {
+/// The host of a configuration.
+pub(super) struct Host<'a>(pub(super) &'a Config);
+
+/// Shows it until somebody ends that, or once.
+pub fn run(source: &impl Source, once: bool) -> Run {
     let mut view = View::default();
     if once || !std::io::stdout().is_terminal() {
         let mut terminal = ratatui::Terminal::new(TestBackend::new(ONCE.0, ONCE.1)).map_err(drawn)?;
-        let shown = look(config)?;
+        let shown = look(source)?;
         terminal.draw(|frame| draw(frame, &shown, &mut view)).map_err(drawn)?;
         say!("{}", text_of(terminal.backend().buffer()));
         return Ok(());
@@ -46,7 +59,7 @@ pub(super) fn run(config: &Config, once: bool) -> Run {
     let failed =
         |error: std::io::Error| Failure::failed(error, "is this a terminal? `bashgate top --once` prints it once");
     // Before the screen is taken: what is wrong is said where it can be read.
-    let mut shown = look(config)?;
+    let mut shown = look(source)?;
     let mut terminal = ratatui::try_init().map_err(failed)?;
     let mut looked = Instant::now();
     let ended = loop {
@@ -57,7 +70,7 @@ pub(super) fn run(config: &Config, once: bool) -> Run {
             Ok(Act::End) => break Ok(()),
             Ok(act) => {
                 let did = act != Act::Nothing;
-                if let Err(failure) = perform(config, &mut view, act) {
+                if let Err(failure) = perform(source, &mut view, act) {
                     break Err(failure);
                 }
                 if !did && looked.elapsed() < EACH {
@@ -66,7 +79,7 @@ pub(super) fn run(config: &Config, once: bool) -> Run {
             }
             Err(failure) => break Err(failure),
         }
-        match look(config).and_then(|now| refresh(config, &mut view).map(|()| now)) {
+        match look(source).and_then(|now| refresh(source, &mut view).map(|()| now)) {
             Ok(now) => shown = now,
             Err(failure) => break Err(failure),
         }
@@ -92,15 +105,15 @@ fn pressed(view: &mut View, shown: &Shown, within: Duration) -> std::io::Result<
     }
 }
 
-fn perform(config: &Config, view: &mut View, act: Act) -> Run {
+fn perform(source: &impl Source, view: &mut View, act: Act) -> Run {
     match act {
         Act::Nothing | Act::End => {}
         Act::Open(id) => {
-            let card = ask(config, &ControlCommand::Show { id: id.clone() })?;
+            let card = source.ask(&ControlCommand::Show { id: id.clone() })?;
             view.opened(&id, &card, Instant::now());
         }
         Act::Say(words) => {
-            let reply = ask(config, &ControlCommand::Say { words })?;
+            let reply = source.ask(&ControlCommand::Say { words })?;
             view.answered(&reply);
         }
     }
@@ -108,20 +121,44 @@ fn perform(config: &Config, view: &mut View, act: Act) -> Run {
 }
 
 /// Looks again at the card that is open: it may have changed, or be over.
-fn refresh(config: &Config, view: &mut View) -> Run {
+fn refresh(source: &impl Source, view: &mut View) -> Run {
     if let Some(id) = view.open_id() {
-        let card = ask(config, &ControlCommand::Show { id: id.clone() })?;
+        let card = source.ask(&ControlCommand::Show { id: id.clone() })?;
         view.opened(&id, &card, Instant::now());
     }
     Ok(())
 }
 
-fn ask(config: &Config, command: &ControlCommand) -> Result<Reply, Failure> {
-    people::ask_running(config, command)?.ok_or_else(|| people::no_host(config))
+impl Source for Host<'_> {
+    fn ask(&self, command: &ControlCommand) -> Result<Reply, Failure> {
+        people::ask_running(self.0, command)?.ok_or_else(|| people::no_host(self.0))
+    }
+
+    fn decided(&self) -> Result<Vec<[String; 4]>, Failure> {
+        let mut decided = Vec::new();
+        let reader = audit::open(&self.0.state)?;
+        let each = |record: records::Record| {
+            if record.looked_up_by.first().and_then(Option::as_deref) == Some("decision")
+                && let Ok(body) = serde_json::from_str::<Value>(&record.body)
+            {
+                let field = |name: &str| body.pointer(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+                let what = [field("/detail/command"), field("/detail/tool")].into_iter().find(|text| !text.is_empty());
+                decided.push([
+                    records::outcome(&body).to_owned(),
+                    field("/workspace"),
+                    field("/detail/by"),
+                    what.unwrap_or_default(),
+                ]);
+            }
+            decided.len() < LAST
+        };
+        reader.audit_backwards(u64::MAX, each).map_err(|error| audit::failed(&error))?;
+        Ok(decided)
+    }
 }
 
-fn look(config: &Config) -> Result<Shown, Failure> {
-    let ask = |command: &ControlCommand| match ask(config, command)? {
+fn look(source: &impl Source) -> Result<Shown, Failure> {
+    let ask = |command: &ControlCommand| match source.ask(command)? {
         reply if reply.ok => Ok(reply.data),
         reply => Err(Failure::Refused(reply.text)),
     };
@@ -129,23 +166,5 @@ fn look(config: &Config) -> Result<Shown, Failure> {
     let held = ask(&ControlCommand::Pending { denied: false })?;
     let mut held = held.as_array().cloned().unwrap_or_default();
     held.sort_by_key(|card| card.get("expires_in_ms").and_then(Value::as_u64));
-    let mut decided = Vec::new();
-    let reader = audit::open(&config.state)?;
-    let each = |record: records::Record| {
-        if record.looked_up_by.first().and_then(Option::as_deref) == Some("decision")
-            && let Ok(body) = serde_json::from_str::<Value>(&record.body)
-        {
-            let field = |name: &str| body.pointer(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let what = [field("/detail/command"), field("/detail/tool")].into_iter().find(|text| !text.is_empty());
-            decided.push([
-                records::outcome(&body).to_owned(),
-                field("/workspace"),
-                field("/detail/by"),
-                what.unwrap_or_default(),
-            ]);
-        }
-        decided.len() < LAST
-    };
-    reader.audit_backwards(u64::MAX, each).map_err(|error| audit::failed(&error))?;
-    Ok(Shown { status, held, decided })
+    Ok(Shown { status, held, decided: source.decided()? })
 }

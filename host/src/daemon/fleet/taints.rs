@@ -154,6 +154,9 @@ impl Core {
             }
             changes.push((name.clone(), new, silent));
         }
+        for name in self.fleet.policy.in_force.iter().flat_map(|now| now.bundle.of_host(&own.host)) {
+            taints.entry(name.clone()).or_insert_with(Tainted::nothing);
+        }
         for (name, new, silent) in changes {
             for (place, tainted) in new {
                 self.joins(&name, &place, &tainted);
