@@ -3,6 +3,12 @@
 # Links hook and runner statically; what they share with the host is built once.
 STATIC := RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/packaging/rustc-static.sh
 BIN := target/bin
+
+# What makes a second build quick takes as much room again as the build: a checkout that is built once does without.
+ifdef CI
+export CARGO_INCREMENTAL := 0
+endif
+
 CLAUDE_VERSION := 2.1.330
 CODEX_VERSION := 0.169.0
 GEMINI_VERSION := 0.61.0
