@@ -36,6 +36,11 @@ impl Taint {
         }
     }
 
+    /// Its labels.
+    pub fn labels(self) -> impl Iterator<Item = Label> {
+        [Label::Corruption, Label::Secret].into_iter().filter(move |label| self.covers(label.taint()))
+    }
+
     /// True when everything in `other` is in `self` too.
     pub fn covers(self, other: Self) -> bool {
         self.join(other) == self
@@ -121,9 +126,25 @@ pub struct Seen {
     /// How often something was seen here, also the same again.
     #[serde(default)]
     pub raised: u64,
-    /// What of other hosts of the fleet counts here already: by their place, the mark of what they have told.
+    /// What of other hosts of the fleet counts here already, by their place.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub joined: BTreeMap<String, String>,
+    pub joined: BTreeMap<String, Joined>,
+}
+
+/// What of another host of the fleet counts here already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Joined {
+    /// The mark of what it has told.
+    pub mark: String,
+    /// When it said so first, in milliseconds since 1970 by its clock: an older word is none.
+    pub at_ms: u64,
+}
+
+impl Joined {
+    /// True where what is told of this time is to be joined.
+    pub fn is_outdated_by(&self, mark: &str, at_ms: u64) -> bool {
+        self.mark != mark && self.at_ms < at_ms
+    }
 }
 
 /// Most causes that are kept for a workspace.

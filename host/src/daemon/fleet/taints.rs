@@ -10,7 +10,7 @@ use bashgate_shared::protocol::WorkspaceName;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Core;
+use super::{Core, Seldom};
 use crate::audit::RecordKind;
 use crate::clock;
 use crate::daemon::After;
@@ -18,15 +18,13 @@ use crate::fleet;
 use crate::fleet::bundle::Place;
 use crate::fleet::member::MemberId;
 use crate::fleet::signed::Signed;
-use crate::fleet::tells::{BY_FLEET, MOST_TELLS, Tainted, Tells, Told};
+use crate::fleet::tells::{self, BY_FLEET, MOST_TELLS, Tainted, Tells, Told};
 use crate::state;
 use crate::store::Write;
-use crate::taint::{Cause, Label, Taint};
+use crate::taint::{Joined, Taint};
 
-/// How often what others have said is kept for the next start, at most.
+/// How often it is kept for the next start, at most, that others have said the same again.
 const KEEPS: Duration = Duration::from_secs(5);
-/// How often is said that somebody has forged some of it.
-const SAID_AGAIN: Duration = Duration::from_mins(1);
 
 /// What is known of other hosts. It is kept for the next start, which so misses nobody that has spoken of late.
 #[derive(Default)]
@@ -38,10 +36,10 @@ pub(super) struct State {
     is_read: bool,
     /// The file lacks something.
     is_new: bool,
-    /// When it was written last.
+    /// When it was written last, where it lacks nothing but that others have said the same again.
     written: Option<Instant>,
     /// When words were last heard that nobody of the fleet has signed.
-    forged: Option<Instant>,
+    forged: Seldom,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -65,22 +63,27 @@ impl Core {
     fn hears(&mut self, told: &[Signed]) {
         let Some(known) = &self.fleet.counts else { return };
         for signed in told.iter().filter(|signed| signed.text.len() <= MOST_TELLS) {
-            let Some((member, tells)) = known.hosts().find_map(|(member, key)| {
-                let tells = signed.read::<Tells>(key).filter(|tells| tells.member == *member)?;
-                Some((member.clone(), tells))
-            }) else {
-                if self.fleet.taints.forged.is_none_or(|at| at.elapsed() > SAID_AGAIN) {
-                    self.fleet.taints.forged = Some(Instant::now());
+            // As whom it says that it speaks says which key that takes.
+            let named = serde_json::from_str::<Tells>(&signed.text).ok().map(|tells| tells.member);
+            let key = named.and_then(|member| known.key_of(&member));
+            let Some(tells) = key.and_then(|key| signed.read::<Tells>(key)) else {
+                if self.fleet.taints.forged.is_time() {
                     tracing::warn!("what another host is to have said, no host of the fleet has signed");
                 }
                 continue;
             };
+            let member = tells.member.clone();
             let is_newer = self.fleet.taints.told.get(&member).is_none_or(|known| tells.at_ms > known.at_ms);
             // What is of a time that has not come yet would keep out what comes later.
             if is_newer && !tells.is_ahead(clock::now().unix_ms) {
-                self.fleet.taints.kept.told.insert(member.to_string(), signed.clone());
-                self.fleet.taints.told.insert(member, tells);
-                self.fleet.taints.is_new = true;
+                let state = &mut self.fleet.taints;
+                state.kept.told.insert(member.to_string(), signed.clone());
+                state.is_new = true;
+                // What says nothing new but the time can wait.
+                if state.told.get(&member).is_none_or(|known| known.what != tells.what) {
+                    state.written = None;
+                }
+                state.told.insert(member, tells);
             }
         }
     }
@@ -144,7 +147,8 @@ impl Core {
                 hears.push(member);
                 match told.and_then(|told| told.what.taints.get(&place.workspace).map(|of| (told, of))) {
                     Some((told, of)) => {
-                        new.push((named(place), of.clone()));
+                        let joined = Joined { mark: of.mark.clone(), at_ms: told.at_ms };
+                        new.push((named(place), of.clone(), joined));
                         if !told.is_fresh(now) {
                             silent = Some((place.host.to_string(), when_unknown));
                         }
@@ -158,8 +162,8 @@ impl Core {
             taints.entry(name.clone()).or_insert_with(Tainted::nothing);
         }
         for (name, new, silent) in changes {
-            for (place, tainted) in new {
-                self.joins(&name, &place, &tainted);
+            for (place, tainted, joined) in new {
+                self.joins(&name, &place, &tainted, joined);
             }
             self.is_unknown(&name, silent);
         }
@@ -172,26 +176,17 @@ impl Core {
         self.keep_heard();
     }
 
-    /// What was seen elsewhere is seen here, too: on record before it is remembered as such.
-    fn joins(&mut self, name: &WorkspaceName, place: &str, tainted: &Tainted) {
+    /// What was seen elsewhere is seen here, too: on record, in one with that it counts here already.
+    fn joins(&mut self, name: &WorkspaceName, place: &str, tainted: &Tainted, joined: Joined) {
         let Some(known) = self.workspaces.get_mut(name) else { return };
-        if known.seen.joined.get(place) == Some(&tainted.mark) {
+        if known.seen.joined.get(place).is_some_and(|known| !known.is_outdated_by(&joined.mark, joined.at_ms)) {
             return;
         }
         let before = (known.seen.taint, known.seen.causes.len());
         let source = format!("{place}: {}", tainted.sources.join(", "));
-        for label in [Label::Corruption, Label::Secret].into_iter().filter(|label| tainted.taint.covers(label.taint()))
-        {
-            known.seen.raise(Cause {
-                label,
-                source: source.clone(),
-                by: BY_FLEET.to_owned(),
-                at_ms: clock::now().unix_ms,
-                heard: true,
-            });
-        }
+        tells::hear(&mut known.seen, tainted.taint, &source);
         // In one with what it has raised: a store that is put back has neither.
-        known.seen.joined.insert(place.to_owned(), tainted.mark.clone());
+        known.seen.joined.insert(place.to_owned(), joined);
         let seen = known.seen.clone();
         if (seen.taint, seen.causes.len()) == before {
             return self.records.submit(vec![Write::Taint(name.clone(), seen)], false, After::Nothing);
