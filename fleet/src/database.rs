@@ -245,7 +245,7 @@ pub async fn timely<T, E: From<DatabaseError>>(work: impl Future<Output = Result
     tokio::time::timeout(MOST_TIME, work).await.unwrap_or_else(|_| Err(late()))
 }
 
-/// How long to wait before a database is tried again: longer each time, and as the first time where it has worked for a while.
+/// How long to wait before something is tried again: longer each time, and as the first time where it has worked for a while.
 pub struct Pauses {
     first: Duration,
     most: Duration,
@@ -262,6 +262,11 @@ impl Pauses {
     /// It is tried now.
     pub fn begins(&mut self) {
         self.begun = Instant::now();
+    }
+
+    /// It has worked: the next time is as the first one.
+    pub fn has_worked(&mut self) {
+        self.next = self.first;
     }
 
     /// It has failed: how long to wait.

@@ -19,10 +19,10 @@ use bashgate::approval::{ApprovalId, Card, Word};
 use bashgate::chat::Board;
 use bashgate::chat::grammar::{self, Said};
 use bashgate::chat::link::Overheard;
+use bashgate::chat::notice;
 use bashgate::chat::settings::{self, ChatFile, Settings};
-use bashgate::chat::{card, notice};
 use bashgate::clock;
-use bashgate::control::{self, ControlCommand};
+use bashgate::control;
 use bashgate::fleet::roll::{Own, RollError};
 use bashgate::fleet::wire::{Answered, Words};
 use bashgate::held::held;
@@ -186,7 +186,10 @@ pub async fn run(
     let speaking = Arc::new(speaking);
     let listener = terminal::open(folder).map_err(|why| DeskError::Config { path: folder.to_owned(), why })?;
     let (asks, mut asked) = mpsc::unbounded_channel();
-    let serves = tokio::spawn(terminal::serve(listener, asks));
+    let serves = tokio::spawn(control::serve(listener, move |command, by| {
+        let asks = asks.clone();
+        async move { terminal::asks(&asks, command, by).await }
+    }));
     let mut ready = Some(ready);
     let [first, most] = WAITS;
     let mut pauses = Pauses::new(first, most);
@@ -518,61 +521,6 @@ impl Desk {
             let _ = words.reply.send(reply.map_or_else(forged, |reply| reply.reply));
         }
         Ok(())
-    }
-
-    /// Takes what somebody has asked in the desk's own terminal.
-    async fn asked(&self, client: &Client, asked: Asked) {
-        let Asked { command, by, reply } = asked;
-        let now = clock::now();
-        let told = match command {
-            ControlCommand::Pending { denied: false } => {
-                let open = self.board.cards().into_iter().filter(|shown| shown.over.is_none());
-                let cards: Vec<serde_json::Value> = open.map(|shown| control::card(&shown.card, now.boot_ms)).collect();
-                control::Reply::done(format!("{} held", cards.len()), cards.into())
-            }
-            ControlCommand::Show { id } => {
-                let found = ApprovalId::parse(&id).and_then(|id| self.board.card(&id));
-                match found.filter(|shown| shown.over.is_none()) {
-                    Some(shown) => control::Reply::done(
-                        card::render(&shown.card, now.boot_ms, true),
-                        control::card(&shown.card, now.boot_ms),
-                    ),
-                    None => control::Reply::refused(format!("nothing is held under `{id}`")),
-                }
-            }
-            ControlCommand::Say { words } if words == "status" => self.status(),
-            ControlCommand::Say { words } => {
-                let account = format!("{}:{by}", terminal::SERVICE);
-                let said = Speech { words: &words, account, name: by.clone(), on: None, sees_all: true };
-                let told = self.told(client, &Speaker::Terminal, said, now.unix_ms).await;
-                told.map_or_else(
-                    || control::Reply::refused("a desk knows: approve ID, deny ID, pending, status, and so on"),
-                    |told| control::Reply { ok: told.ok, text: told.text, data: serde_json::Value::Null },
-                )
-            }
-            _ => control::Reply::refused("a desk does not do that; do it on the host"),
-        };
-        let _ = reply.send(told);
-    }
-
-    /// How everything stands, as far as a desk knows: what hosts hold.
-    fn status(&self) -> control::Reply {
-        let mut workspaces: BTreeMap<String, (String, usize)> = BTreeMap::new();
-        for shown in self.board.cards().into_iter().filter(|shown| shown.over.is_none()) {
-            let of = workspaces.entry(shown.card.workspace.to_string()).or_default();
-            *of = (shown.card.taint.to_string(), of.1 + 1);
-        }
-        let workspaces: Vec<serde_json::Value> = workspaces
-            .into_iter()
-            .map(|(name, (taint, held))| serde_json::json!({"workspace": name, "taint": taint, "held": held, "open": held}))
-            .collect();
-        let hosts = held(&self.hosts).all();
-        let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
-        let text = format!("The desk {} of {} hosts: {}", self.membership.member, hosts.len(), names.join(", "));
-        let up = self.started.elapsed().as_secs();
-        let data = serde_json::json!({"version": env!("CARGO_PKG_VERSION"), "up_s": up, "enforce": true,
-                                      "inspector": format!("that of {} hosts", hosts.len()), "workspaces": workspaces});
-        control::Reply::done(text, data)
     }
 
     /// Takes what somebody has said in a channel, and tells them what came of it.

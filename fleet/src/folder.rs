@@ -266,7 +266,7 @@ impl Folder {
     }
 
     /// The hosts that belong to the fleet or may still join.
-    fn living(&self, host: &HostName) -> Option<&Known> {
+    pub(crate) fn living(&self, host: &HostName) -> Option<&Known> {
         self.content.hosts.iter().find(|known| known.member.host == *host && known.revoked_ms.is_none())
     }
 
@@ -343,12 +343,8 @@ impl Folder {
             }
             .sign(&self.key);
             let Signed { text, signature } = &signed;
-            let change = format!("ALTER ROLE \"{}\" VALID UNTIL 'infinity'", role(&known.member));
             // Who holds on to its own role joins later, and keeps nobody else waiting.
-            if let Err(error) =
-                client.batch_execute(&format!("SET lock_timeout = 500; {change}; RESET lock_timeout")).await
-            {
-                client.batch_execute("RESET lock_timeout").await?;
+            if let Err(error) = alter(client, &role(&known.member), "VALID UNTIL 'infinity'").await {
                 tracing::warn!(%error, member = %known.member, "it cannot be taken in now");
                 continue;
             }
@@ -384,19 +380,16 @@ impl Folder {
         let role = role(&member);
         let there = client.query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&role]).await?;
         if there.is_some() {
-            let shut =
-                format!("SET lock_timeout = 500; ALTER ROLE \"{role}\" NOLOGIN PASSWORD NULL; RESET lock_timeout");
             // It may hold on to its own role: its connections end first, and again until it has none that could.
             let mut shut_out = Ok(());
             for _ in 0..SHUT_OUT {
                 client
                     .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", &[&role])
                     .await?;
-                shut_out = client.batch_execute(&shut).await;
+                shut_out = alter(client, &role, "NOLOGIN PASSWORD NULL").await;
                 if shut_out.is_ok() {
                     break;
                 }
-                client.batch_execute("RESET lock_timeout").await?;
             }
             shut_out?;
             client
@@ -421,6 +414,16 @@ impl Folder {
         }
         self.save()
     }
+}
+
+/// Changes a role, and waits half a second at most for whoever holds on to it.
+async fn alter(client: &Client, role: &str, to: &str) -> Result<(), tokio_postgres::Error> {
+    let alter = format!("SET lock_timeout = 500; ALTER ROLE \"{role}\" {to}; RESET lock_timeout");
+    let altered = client.batch_execute(&alter).await;
+    if altered.is_err() {
+        client.batch_execute("RESET lock_timeout").await?;
+    }
+    altered
 }
 
 /// What became of the hosts that were to join.

@@ -138,8 +138,7 @@ impl Folder {
         first: Vec<HostName>,
     ) -> Result<Version, FolderError> {
         for host in &first {
-            if !self.hosts().iter().any(|known| known.member.host == *host && !known.desk && known.revoked_ms.is_none())
-            {
+            if self.living(host).is_none_or(|known| known.desk) {
                 return Err(FolderError::Unknown(host.clone()));
             }
         }

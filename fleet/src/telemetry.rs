@@ -31,6 +31,7 @@ use opentelemetry_sdk::trace::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::database::Pauses;
 use bashgate::audit::{DecisionRecord, Record};
 use bashgate::state;
 use bashgate::store::{Reader, StoreError};
@@ -49,6 +50,8 @@ const REFUSED: Duration = Duration::from_secs(1);
 const QUEUE: usize = 4 * BATCH + 100;
 /// How long sending may take.
 const MOST_TIME: Duration = Duration::from_secs(10);
+/// The span of a whole request.
+const ROOT: &str = "bash_check";
 /// So many requests are held in mind, of which only a part was recorded yet.
 const OPEN: usize = 10_000;
 
@@ -129,16 +132,19 @@ pub fn send(folder: &Path, settings: &Settings) {
 
 fn send_signal(folder: &Path, settings: &Settings, signal: Signal) {
     let [first, most] = WAITS;
-    let (mut pause, mut said) = (first, String::new());
+    let (mut pauses, mut said) = (Pauses::new(first, most), String::new());
     loop {
-        let Err(error) = sends(folder, settings, signal, &mut || (pause, said) = (first, String::new()));
+        pauses.begins();
+        let Err(error) = sends(folder, settings, signal, &mut || {
+            pauses.has_worked();
+            said.clear();
+        });
         let words = error.to_string();
         if words != said {
             say_aside!("telemetry ({}): {words}", signal.word());
             said = words;
         }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(most);
+        std::thread::sleep(pauses.pause());
     }
 }
 
@@ -273,12 +279,17 @@ struct Waiting {
 }
 
 struct Sender {
-    traces: Option<SdkTracerProvider>,
-    logs: Option<SdkLoggerProvider>,
-    metrics: Option<Metrics>,
+    to: To,
     client: Client,
     open: BTreeMap<String, Waiting>,
     commands: bool,
+}
+
+/// What takes the one signal that is sent.
+enum To {
+    Traces(SdkTracerProvider),
+    Logs(SdkLoggerProvider),
+    Metrics(Metrics),
 }
 
 struct Metrics {
@@ -304,7 +315,7 @@ impl Sender {
     fn new(settings: &Settings, signal: Signal) -> Result<Self, TelemetryError> {
         let failed = |error: opentelemetry_otlp::ExporterBuildError| TelemetryError::Exporter(error.to_string());
         let headers = settings.headers.iter().cloned().collect();
-        let to = format!("{}/v1/{}", settings.endpoint.trim_end_matches('/'), signal.word());
+        let endpoint = format!("{}/v1/{}", settings.endpoint.trim_end_matches('/'), signal.word());
         let resource = Resource::builder_empty()
             .with_attributes([
                 KeyValue::new("service.name", "bashgate"),
@@ -313,39 +324,42 @@ impl Sender {
             ])
             .build();
         let client = Client::new()?;
-        let (mut traces, mut logs, mut metrics) = (None, None, None);
-        match signal {
+        let to = match signal {
             Signal::Traces => {
                 let exporter = opentelemetry_otlp::SpanExporter::builder().with_http().with_http_client(client.clone());
-                let exporter = exporter.with_protocol(Protocol::HttpBinary).with_endpoint(to).with_headers(headers);
+                let exporter =
+                    exporter.with_protocol(Protocol::HttpBinary).with_endpoint(endpoint).with_headers(headers);
                 let queue =
                     BatchConfigBuilder::default().with_max_queue_size(QUEUE).with_max_export_batch_size(QUEUE).build();
                 let exporter = exporter.build().map_err(failed)?;
                 let processor = BatchSpanProcessor::builder(exporter).with_batch_config(queue).build();
                 let provider = SdkTracerProvider::builder().with_span_processor(processor);
-                traces = Some(provider.with_id_generator(ByRequest::default()).with_resource(resource).build());
+                To::Traces(provider.with_id_generator(ByRequest::default()).with_resource(resource).build())
             }
             Signal::Logs => {
                 let exporter = opentelemetry_otlp::LogExporter::builder().with_http().with_http_client(client.clone());
-                let exporter = exporter.with_protocol(Protocol::HttpBinary).with_endpoint(to).with_headers(headers);
+                let exporter =
+                    exporter.with_protocol(Protocol::HttpBinary).with_endpoint(endpoint).with_headers(headers);
                 let exporter = exporter.build().map_err(failed)?;
                 let queue = LogBatchConfigBuilder::default();
                 let queue = queue.with_max_queue_size(QUEUE).with_max_export_batch_size(QUEUE).build();
                 let processor = BatchLogProcessor::builder(exporter).with_batch_config(queue).build();
-                logs = Some(SdkLoggerProvider::builder().with_log_processor(processor).with_resource(resource).build());
+                To::Logs(SdkLoggerProvider::builder().with_log_processor(processor).with_resource(resource).build())
             }
             Signal::Metrics => {
                 let exporter =
                     opentelemetry_otlp::MetricExporter::builder().with_http().with_http_client(client.clone());
-                let exporter = exporter.with_protocol(Protocol::HttpBinary).with_endpoint(to).with_headers(headers);
+                let exporter =
+                    exporter.with_protocol(Protocol::HttpBinary).with_endpoint(endpoint).with_headers(headers);
                 // A restart begins at nothing.
                 let exporter = exporter.with_temporality(Temporality::Delta).build().map_err(failed)?;
                 let reader = PeriodicReader::builder(exporter).with_interval(Duration::from_hours(24)).build();
-                metrics =
-                    Some(Metrics::new(SdkMeterProvider::builder().with_reader(reader).with_resource(resource).build()));
+                To::Metrics(Metrics::new(
+                    SdkMeterProvider::builder().with_reader(reader).with_resource(resource).build(),
+                ))
             }
-        }
-        Ok(Self { traces, logs, metrics, client, open: BTreeMap::new(), commands: settings.commands })
+        };
+        Ok(Self { to, client, open: BTreeMap::new(), commands: settings.commands })
     }
 
     /// Sends a batch: all of it was taken, or an error says why not.
@@ -355,21 +369,24 @@ impl Sender {
                 self.one(record, &body);
             }
         }
-        let traces = self.traces.as_ref().map_or(Ok(()), SdkTracerProvider::force_flush);
-        let logs = self.logs.as_ref().map_or(Ok(()), SdkLoggerProvider::force_flush);
-        let metrics = self.metrics.as_ref().map_or(Ok(()), |metrics| metrics.provider.force_flush());
-        traces.and(logs).and(metrics).map_err(|error| {
+        let taken = match &self.to {
+            To::Traces(traces) => traces.force_flush(),
+            To::Logs(logs) => logs.force_flush(),
+            To::Metrics(metrics) => metrics.provider.force_flush(),
+        };
+        taken.map_err(|error| {
             let why = error.to_string();
             if self.client.is_refused() { TelemetryError::Refused(why) } else { TelemetryError::NotTaken(why) }
         })
     }
 
     fn one(&mut self, record: &Record, body: &Body) {
-        if let Some(metrics) = &self.metrics {
-            metrics.records.add(1, &[KeyValue::new("bashgate.kind", body.kind.clone())]);
+        match &self.to {
+            // Each record stands for itself there.
+            To::Logs(logs) => return log(logs, record, body, self.commands),
+            To::Metrics(metrics) => metrics.records.add(1, &[KeyValue::new("bashgate.kind", body.kind.clone())]),
+            To::Traces(_) => {}
         }
-        let trace = body.request_id.as_deref().map(|id| (trace_of(id), span_of(id, "bash_check")));
-        self.log(record, body, trace);
         let Some(id) = body.request_id.clone() else { return };
         let event = body.detail.get("event").and_then(Value::as_str).unwrap_or_default();
         match (body.kind.as_str(), event) {
@@ -394,42 +411,6 @@ impl Sender {
         }
     }
 
-    /// The log record of a record.
-    fn log(&self, record: &Record, body: &Body, trace: Option<(TraceId, SpanId)>) {
-        let Some(logs) = &self.logs else { return };
-        let logger = logs.logger("bashgate");
-        let mut log = logger.create_log_record();
-        let is_denied = body.detail.get("answer").and_then(Value::as_str) == Some("deny");
-        log.set_timestamp(at(body.at_ms));
-        log.set_observed_timestamp(SystemTime::now());
-        log.set_severity_number(if is_denied { Severity::Warn } else { Severity::Info });
-        log.set_severity_text(if is_denied { "WARN" } else { "INFO" });
-        log.add_attribute("bashgate.kind", body.kind.clone());
-        log.add_attribute("bashgate.record", i64::try_from(record.seq).unwrap_or(i64::MAX));
-        if let Some(workspace) = &body.workspace {
-            log.add_attribute("bashgate.workspace", workspace.clone());
-        }
-        for (name, key) in [
-            ("event", "bashgate.event"),
-            ("answer", "bashgate.answer"),
-            ("rule", "bashgate.rule"),
-            ("by", "bashgate.by"),
-        ] {
-            if let Some(text) = body.detail.get(name).and_then(Value::as_str) {
-                log.add_attribute(key, text.to_owned());
-            }
-        }
-        if let Some((trace, span)) = trace {
-            log.set_trace_context(trace, span, None);
-        }
-        let words = match (body.detail.get("command").and_then(Value::as_str), self.commands) {
-            (Some(command), true) => format!("{}: {command}", body.kind),
-            _ => body.kind.clone(),
-        };
-        log.set_body(AnyValue::from(words));
-        logger.emit(log);
-    }
-
     /// The trace of a request, and what is counted of it.
     fn decision(&self, id: &str, body: &Body, detail: &DecisionRecord, waiting: Waiting) {
         let took_us = detail.took_us.unwrap_or(0);
@@ -443,10 +424,22 @@ impl Sender {
         about.extend(detail.class.map(|class| KeyValue::new("bashgate.class", class.to_string())));
         about.extend(detail.taint_before.map(|taint| KeyValue::new("bashgate.taint", taint.to_string())));
         about.extend(body.workspace.clone().map(|name| KeyValue::new("bashgate.workspace", name)));
-        if let Some(metrics) = &self.metrics {
-            metrics.decisions.add(1, &about);
-            metrics.took.record(Duration::from_micros(took_us).as_secs_f64(), &about);
-        }
+        let held = waiting.held_ms.map(at);
+        let answered = |held| waiting.answered_ms.map_or(end, at).clamp(held, end.max(held));
+        let traces = match &self.to {
+            To::Logs(_) => return,
+            To::Traces(traces) => traces,
+            To::Metrics(metrics) => {
+                metrics.decisions.add(1, &about);
+                metrics.took.record(Duration::from_micros(took_us).as_secs_f64(), &about);
+                if let Some(held) = held {
+                    let waited = answered(held).duration_since(held).unwrap_or_default();
+                    let of = [KeyValue::new("bashgate.answer", detail.answer.as_str())];
+                    metrics.waited.record(waited.as_secs_f64(), &of);
+                }
+                return;
+            }
+        };
         let mut attributes = about;
         attributes.extend(detail.rule.clone().map(|rule| KeyValue::new("bashgate.rule", rule)));
         attributes.extend(detail.approval.clone().map(|approval| KeyValue::new("bashgate.approval", approval)));
@@ -455,39 +448,66 @@ impl Sender {
         if let (true, Some(command)) = (self.commands, &detail.command) {
             attributes.push(KeyValue::new("bashgate.command", command.clone()));
         }
-        let root = self.span(id, "bash_check", None, (start, end), attributes);
-        let Some(held) = waiting.held_ms.map(at) else { return };
-        let answered = waiting.answered_ms.map_or(end, at).clamp(held, end.max(held));
-        let waited = answered.duration_since(held).unwrap_or_default();
-        if let Some(metrics) = &self.metrics {
-            metrics.waited.record(waited.as_secs_f64(), &[KeyValue::new("bashgate.answer", detail.answer.as_str())]);
-        }
-        self.span(id, "weigh", Some(&root), (start.min(held), held), Vec::new());
+        let root = span(traces, id, ROOT, None, (start, end), attributes);
+        let Some(held) = held else { return };
+        let answered = answered(held);
+        span(traces, id, "weigh", Some(&root), (start.min(held), held), Vec::new());
         let by = vec![KeyValue::new("bashgate.by", detail.by.to_string())];
-        self.span(id, "wait for a person", Some(&root), (held, answered), by);
-        self.span(id, "record and answer", Some(&root), (answered, end.max(answered)), Vec::new());
+        span(traces, id, "wait for a person", Some(&root), (held, answered), by);
+        span(traces, id, "record and answer", Some(&root), (answered, end.max(answered)), Vec::new());
     }
+}
 
-    fn span(
-        &self,
-        id: &str,
-        name: &'static str,
-        parent: Option<&Context>,
-        (start, end): (SystemTime, SystemTime),
-        attributes: Vec<KeyValue>,
-    ) -> Context {
-        let Some(traces) = &self.traces else { return Context::new() };
-        let tracer = traces.tracer("bashgate");
-        NEXT.set(Some((trace_of(id), span_of(id, name))));
-        let builder =
-            tracer.span_builder(name).with_kind(SpanKind::Server).with_start_time(start).with_attributes(attributes);
-        let mut span = tracer.build_with_context(builder, parent.unwrap_or(&Context::new()));
-        NEXT.set(None);
-        span.set_status(Status::Ok);
-        let context = Context::new().with_remote_span_context(span.span_context().clone());
-        span.end_with_timestamp(end);
-        context
+fn span(
+    traces: &SdkTracerProvider,
+    id: &str,
+    name: &'static str,
+    parent: Option<&Context>,
+    (start, end): (SystemTime, SystemTime),
+    attributes: Vec<KeyValue>,
+) -> Context {
+    let tracer = traces.tracer("bashgate");
+    NEXT.set(Some((trace_of(id), span_of(id, name))));
+    let builder =
+        tracer.span_builder(name).with_kind(SpanKind::Server).with_start_time(start).with_attributes(attributes);
+    let mut span = tracer.build_with_context(builder, parent.unwrap_or(&Context::new()));
+    NEXT.set(None);
+    span.set_status(Status::Ok);
+    let context = Context::new().with_remote_span_context(span.span_context().clone());
+    span.end_with_timestamp(end);
+    context
+}
+
+/// The log record of a record.
+fn log(logs: &SdkLoggerProvider, record: &Record, body: &Body, commands: bool) {
+    let logger = logs.logger("bashgate");
+    let mut log = logger.create_log_record();
+    let is_denied = body.detail.get("answer").and_then(Value::as_str) == Some("deny");
+    log.set_timestamp(at(body.at_ms));
+    log.set_observed_timestamp(SystemTime::now());
+    log.set_severity_number(if is_denied { Severity::Warn } else { Severity::Info });
+    log.set_severity_text(if is_denied { "WARN" } else { "INFO" });
+    log.add_attribute("bashgate.kind", body.kind.clone());
+    log.add_attribute("bashgate.record", i64::try_from(record.seq).unwrap_or(i64::MAX));
+    if let Some(workspace) = &body.workspace {
+        log.add_attribute("bashgate.workspace", workspace.clone());
     }
+    for (name, key) in
+        [("event", "bashgate.event"), ("answer", "bashgate.answer"), ("rule", "bashgate.rule"), ("by", "bashgate.by")]
+    {
+        if let Some(text) = body.detail.get(name).and_then(Value::as_str) {
+            log.add_attribute(key, text.to_owned());
+        }
+    }
+    if let Some(id) = body.request_id.as_deref() {
+        log.set_trace_context(trace_of(id), span_of(id, ROOT), None);
+    }
+    let words = match (body.detail.get("command").and_then(Value::as_str), commands) {
+        (Some(command), true) => format!("{}: {command}", body.kind),
+        _ => body.kind.clone(),
+    };
+    log.set_body(AnyValue::from(words));
+    logger.emit(log);
 }
 
 impl Metrics {

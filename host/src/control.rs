@@ -3,12 +3,15 @@
 //! One JSON object a line each way. The socket is 0600 in a 0700 folder, and the kernel says who is at the other end.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixListener;
 
 use crate::approval::Card;
 use crate::policy::credentials;
@@ -170,6 +173,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Longest line on the socket, in bytes.
 pub const MAX_LINE: usize = 64 * 1024;
+/// How long a command may take to come in.
+const COMES_IN: Duration = Duration::from_secs(10);
 
 /// Asks the running host. `Ok(None)` when none is running.
 pub fn ask(socket: &Path, command: &ControlCommand) -> std::io::Result<Option<Reply>> {
@@ -211,6 +216,60 @@ pub fn user_name(uid: u32) -> String {
     });
     named.unwrap_or_else(|| format!("uid {uid}"))
 }
+
+/// Opens the socket on which commands are taken, for its owner alone. One that lies there is replaced: the caller knows that it is dead.
+pub fn listen(socket: &Path) -> std::io::Result<UnixListener> {
+    let _ = std::fs::remove_file(socket);
+    let listener = UnixListener::bind(socket)?;
+    std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Takes commands for as long as it is polled. Each is answered with what comes of it and of who has asked, a user of this machine; where
+/// that is nothing, the connection just ends.
+pub async fn serve<A, F>(listener: UnixListener, answers: A)
+where
+    A: Fn(ControlCommand, String) -> F + Clone + Send + 'static,
+    F: Future<Output = Option<Reply>> + Send + 'static,
+{
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(answer(stream, answers.clone()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the control socket fails");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn answer<A, F>(stream: tokio::net::UnixStream, answers: A)
+where
+    A: Fn(ControlCommand, String) -> F,
+    F: Future<Output = Option<Reply>>,
+{
+    let by = stream.peer_cred().map_or_else(|_| "unknown".to_owned(), |peer| user_name(peer.uid()));
+    let (reading, mut writing) = stream.into_split();
+    let mut line = String::new();
+    let mut reader = tokio::io::BufReader::new(reading.take(MAX_LINE as u64));
+    if !matches!(tokio::time::timeout(COMES_IN, reader.read_line(&mut line)).await, Ok(Ok(_))) {
+        return;
+    }
+    let reply = match serde_json::from_str(&line) {
+        Err(error) => Reply::refused(format!("the command is not understood: {error}")),
+        Ok(command) => match answers(command, by).await {
+            Some(reply) => reply,
+            None => return,
+        },
+    };
+    if let Ok(mut text) = serde_json::to_string(&reply) {
+        text.push('\n');
+        let _ = writing.write_all(text.as_bytes()).await;
+    }
+}
+
 /// A card as commands give it: its command masked, and how long it can still be answered.
 pub fn card(card: &Card, now_boot_ms: u64) -> Value {
     let mut value = serde_json::to_value(card).unwrap_or_default();

@@ -57,7 +57,7 @@ pub(crate) struct Kept {
     pub(crate) roll: PathBuf,
     /// The policy that is in force.
     pub(crate) policy: PathBuf,
-    /// What others have seen, as far as it counts here already.
+    /// What others have said last.
     pub(crate) heard: PathBuf,
 }
 
@@ -242,10 +242,11 @@ impl Shared {
                     if std::mem::take(&mut outgoing.wants_whole) {
                         lines.push(ToFleet::Whole);
                     }
-                    if let Some((version, what, hears)) = outgoing.tells.clone().filter(|(version, ..)| *version > told)
+                    if let Some((version, what, hears)) =
+                        outgoing.tells.as_ref().filter(|(version, ..)| *version > told)
                     {
-                        told = version;
-                        lines.push(ToFleet::Tells { what, hears });
+                        told = *version;
+                        lines.push(ToFleet::Tells { what: what.clone(), hears: hears.clone() });
                     }
                     if has_begun {
                         let new = outgoing.cards.values().filter(|(version, _)| *version > written);

@@ -95,44 +95,52 @@ pub fn end_of(
     (judged, end, finding)
 }
 
-/// A decision on record, and what it would be now.
-pub struct Again {
+/// A decision on record.
+pub struct Decided {
     /// The record.
     pub past: Past,
     /// What it says.
     pub detail: DecisionRecord,
-    /// How it ended.
-    pub before: End,
-    /// How it would end now.
-    pub now: Now,
 }
 
-/// What a record is when it is judged again.
-pub enum Judgement {
+impl Decided {
+    /// How it ended. What a person was asked about counts as asked, whatever they said.
+    pub fn then(&self) -> End {
+        then(&self.detail)
+    }
+
+    /// How it would end by a configuration; `None` where it has no command that could be judged again.
+    pub fn now(&self, config: &Config) -> Option<Now> {
+        again(config, self.past.workspace.as_ref(), &self.detail)
+    }
+}
+
+/// What a record is to whoever judges decisions again.
+pub enum Read {
     /// It is no decision about a command or a call.
     None,
-    /// It has no command that could be judged again.
+    /// It cannot be read.
     Unreadable,
+    /// It is a decision, and what it says of it cannot be read.
+    Incomplete,
     /// A decision.
-    Decision(Box<Again>),
+    Decision(Box<Decided>),
 }
 
-/// Judges a record again by another configuration.
-pub fn judge(config: &Config, record: &Record) -> Judgement {
-    let Ok(past) = serde_json::from_str::<Past>(&record.body) else { return Judgement::Unreadable };
+/// Reads a record.
+pub fn read(record: &Record) -> Read {
+    let Ok(past) = serde_json::from_str::<Past>(&record.body) else { return Read::Unreadable };
     if past.kind != "decision" {
-        return Judgement::None;
+        return Read::None;
     }
     // A report of what came of a command decides nothing, and a script that was written is none yet.
     if matches!(past.detail.get("type").and_then(Value::as_str), Some(BASH_RAN | SCRIPT_DRAFT)) {
-        return Judgement::None;
+        return Read::None;
     }
-    let judged = DecisionRecord::deserialize(&past.detail)
-        .ok()
-        .and_then(|detail| again(config, past.workspace.as_ref(), &detail).map(|now| (detail, now)));
-    let Some((detail, now)) = judged else { return Judgement::Unreadable };
-    let before = then(&detail);
-    Judgement::Decision(Box::new(Again { past, detail, before, now }))
+    match DecisionRecord::deserialize(&past.detail) {
+        Ok(detail) => Read::Decision(Box::new(Decided { past, detail })),
+        Err(_) => Read::Incomplete,
+    }
 }
 
 /// What a decision would be now.
@@ -215,4 +223,23 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &DecisionRe
     });
     let reason = finding.map_or(judged.reason, |finding| case::advice(&finding));
     Some(Now { end, rule: judged.rule.to_owned(), reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::Hash;
+
+    #[test]
+    fn what_is_no_decision_is_told_from_one_that_cannot_be_read() {
+        let record =
+            |body: &str| Record { seq: 1, hash: Hash::START, body: body.to_owned(), looked_up_by: [None, None, None] };
+        let of = |kind: &str, detail: &str| {
+            record(&format!("{{\"seq\":1,\"at_ms\":1,\"kind\":\"{kind}\",\"detail\":{detail}}}"))
+        };
+        assert!(matches!(read(&record("nonsense")), Read::Unreadable));
+        assert!(matches!(read(&of("host", "{}")), Read::None));
+        assert!(matches!(read(&of("decision", &format!("{{\"type\":\"{BASH_RAN}\"}}"))), Read::None));
+        assert!(matches!(read(&of("decision", "{}")), Read::Incomplete));
+    }
 }

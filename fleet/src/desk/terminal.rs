@@ -1,26 +1,30 @@
 //! The terminal of a desk: who runs it sees there what all hosts hold, and answers as `desk:USER`, where hosts hear that.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
+use bashgate::approval::ApprovalId;
+use bashgate::chat::card;
+use bashgate::clock;
 use bashgate::control::{self, ControlCommand, Reply};
+use bashgate::held::held;
 use bashgate::state;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{UnixListener, UnixStream};
+use serde_json::{Value, json};
+use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot};
+use tokio_postgres::Client;
+
+use super::{Desk, Speaker, Speech};
 
 /// As what service the desk's own terminal stands in an account.
-pub(super) const SERVICE: &str = "desk";
-/// How long a command may take to come in.
-const COMES_IN: Duration = Duration::from_secs(10);
+const SERVICE: &str = "desk";
 
 /// What somebody has asked.
 pub(super) struct Asked {
-    pub(super) command: ControlCommand,
+    command: ControlCommand,
     /// The user of this machine.
-    pub(super) by: String,
-    pub(super) reply: oneshot::Sender<Reply>,
+    by: String,
+    reply: oneshot::Sender<Reply>,
 }
 
 /// Opens the socket of a desk's folder. Where another desk runs there, that one keeps it.
@@ -29,48 +33,69 @@ pub(super) fn open(folder: &Path) -> Result<UnixListener, String> {
     if std::os::unix::net::UnixStream::connect(&socket).is_ok() {
         return Err("a desk runs in this folder already".to_owned());
     }
-    let _ = std::fs::remove_file(&socket);
-    let failed = |error: std::io::Error| format!("{}: {error}", socket.display());
-    let listener = UnixListener::bind(&socket).map_err(failed)?;
-    std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    Ok(listener)
+    control::listen(&socket).map_err(|error| format!("{}: {error}", socket.display()))
 }
 
-/// Takes what is asked there, until nobody wants it any more.
-pub(super) async fn serve(listener: UnixListener, asks: mpsc::UnboundedSender<Asked>) {
-    while !asks.is_closed() {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                tokio::spawn(answer(stream, asks.clone()));
-            }
-            Err(error) => {
-                tracing::warn!(%error, "the desk's terminal fails");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        }
-    }
+/// Asks the desk, and waits for what it says.
+pub(super) async fn asks(desk: &mpsc::UnboundedSender<Asked>, command: ControlCommand, by: String) -> Option<Reply> {
+    let (reply, told) = oneshot::channel();
+    desk.send(Asked { command, by, reply }).ok()?;
+    Some(told.await.unwrap_or_else(|_| Reply::refused("the desk does not reach its fleet now")))
 }
 
-async fn answer(stream: UnixStream, asks: mpsc::UnboundedSender<Asked>) {
-    let by = stream.peer_cred().map_or_else(|_| "unknown".to_owned(), |peer| control::user_name(peer.uid()));
-    let (reading, mut writing) = stream.into_split();
-    let mut line = String::new();
-    let mut reader = BufReader::new(reading.take(control::MAX_LINE as u64));
-    if !matches!(tokio::time::timeout(COMES_IN, reader.read_line(&mut line)).await, Ok(Ok(_))) {
-        return;
-    }
-    let reply = match serde_json::from_str(&line) {
-        Err(error) => Reply::refused(format!("the command is not understood: {error}")),
-        Ok(command) => {
-            let (reply, told) = oneshot::channel();
-            if asks.send(Asked { command, by, reply }).is_err() {
-                return;
+impl Desk {
+    /// Takes what somebody has asked in the desk's own terminal.
+    pub(super) async fn asked(&self, client: &Client, asked: Asked) {
+        let Asked { command, by, reply } = asked;
+        let now = clock::now();
+        let told = match command {
+            ControlCommand::Pending { denied: false } => {
+                let open = self.board.cards().into_iter().filter(|shown| shown.over.is_none());
+                let cards: Vec<Value> = open.map(|shown| control::card(&shown.card, now.boot_ms)).collect();
+                Reply::done(format!("{} held", cards.len()), cards.into())
             }
-            told.await.unwrap_or_else(|_| Reply::refused("the desk does not reach its fleet now"))
+            ControlCommand::Show { id } => {
+                let found = ApprovalId::parse(&id).and_then(|id| self.board.card(&id));
+                match found.filter(|shown| shown.over.is_none()) {
+                    Some(shown) => Reply::done(
+                        card::render(&shown.card, now.boot_ms, true),
+                        control::card(&shown.card, now.boot_ms),
+                    ),
+                    None => Reply::refused(format!("nothing is held under `{id}`")),
+                }
+            }
+            ControlCommand::Say { words } if words == "status" => self.status(),
+            ControlCommand::Say { words } => {
+                let account = format!("{SERVICE}:{by}");
+                let said = Speech { words: &words, account, name: by.clone(), on: None, sees_all: true };
+                let told = self.told(client, &Speaker::Terminal, said, now.unix_ms).await;
+                told.map_or_else(
+                    || Reply::refused("a desk knows: approve ID, deny ID, pending, status, and so on"),
+                    |told| Reply { ok: told.ok, text: told.text, data: Value::Null },
+                )
+            }
+            _ => Reply::refused("a desk does not do that; do it on the host"),
+        };
+        let _ = reply.send(told);
+    }
+
+    /// How everything stands, as far as a desk knows: what hosts hold.
+    fn status(&self) -> Reply {
+        let mut workspaces: BTreeMap<String, (String, usize)> = BTreeMap::new();
+        for shown in self.board.cards().into_iter().filter(|shown| shown.over.is_none()) {
+            let of = workspaces.entry(shown.card.workspace.to_string()).or_default();
+            *of = (shown.card.taint.to_string(), of.1 + 1);
         }
-    };
-    if let Ok(mut text) = serde_json::to_string(&reply) {
-        text.push('\n');
-        let _ = writing.write_all(text.as_bytes()).await;
+        let workspaces: Vec<Value> = workspaces
+            .into_iter()
+            .map(|(name, (taint, held))| json!({"workspace": name, "taint": taint, "held": held, "open": held}))
+            .collect();
+        let hosts = held(&self.hosts).all();
+        let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+        let text = format!("The desk {} of {} hosts: {}", self.membership.member, hosts.len(), names.join(", "));
+        let up = self.started.elapsed().as_secs();
+        let data = json!({"version": env!("CARGO_PKG_VERSION"), "up_s": up, "enforce": true,
+                                      "inspector": format!("that of {} hosts", hosts.len()), "workspaces": workspaces});
+        Reply::done(text, data)
     }
 }

@@ -12,7 +12,7 @@ use crate::audit::DecisionRecord;
 use crate::chat::notice::one_line;
 use crate::clock;
 use crate::config::Config;
-use crate::replay::{self, Again, End, Judgement, Now, Past};
+use crate::replay::{self, Decided, End, Now, Past, Read};
 use crate::store::{Reader, StoreError};
 
 /// Commands that have reached for the network when they were caged, as their runners said.
@@ -37,16 +37,21 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
     let (mut decisions, mut unreadable, mut would_fail) = (0_u64, 0_u64, 0_u64);
     let mut changes: BTreeMap<(End, End), u64> = BTreeMap::new();
     let each = |record: crate::audit::Record| {
-        let again = match replay::judge(config, &record) {
-            Judgement::None => return true,
-            Judgement::Unreadable => {
+        let read = replay::read(&record);
+        decisions += u64::from(matches!(read, Read::Decision(_) | Read::Incomplete));
+        let decided = match read {
+            Read::None => return true,
+            Read::Unreadable | Read::Incomplete => {
                 unreadable += 1;
                 return true;
             }
-            Judgement::Decision(again) => again,
+            Read::Decision(decided) => decided,
         };
-        decisions += 1;
-        let Again { past, detail, before, now } = *again;
+        let Some(now) = decided.now(config) else {
+            unreadable += 1;
+            return true;
+        };
+        let (before, Decided { past, detail }) = (decided.then(), *decided);
         if now.end == End::Cage && before != End::Cage {
             // By what it says of itself, or by what came of it when it was caged before.
             let uses_it = detail.effects.as_ref().is_some_and(|effects| !effects.network.is_empty());

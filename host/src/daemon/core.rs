@@ -33,7 +33,7 @@ use crate::config::{self, Config};
 use crate::control::Reply;
 use crate::egress::answers::Answers;
 use crate::fault;
-use crate::fleet::tells::BY_FLEET;
+use crate::fleet::tells;
 use crate::inspector::Panel;
 use crate::metrics::{Metrics, Stand};
 use crate::state::{Folder, Keys};
@@ -85,15 +85,7 @@ impl Workspace {
     pub(super) fn seen_now(&self) -> Seen {
         let mut seen = self.seen.clone();
         if let Some((host, taint)) = &self.beside {
-            for label in [Label::Corruption, Label::Secret].into_iter().filter(|label| taint.covers(label.taint())) {
-                seen.raise(Cause {
-                    label,
-                    source: format!("{host} cannot be asked what it has seen of it"),
-                    by: BY_FLEET.to_owned(),
-                    at_ms: clock::now().unix_ms,
-                    heard: true,
-                });
-            }
+            tells::hear(&mut seen, *taint, &format!("{host} cannot be asked what it has seen of it"));
             seen.epoch = self.seen.epoch;
         }
         seen

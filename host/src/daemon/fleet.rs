@@ -21,6 +21,8 @@ pub use policy::Checked;
 
 /// How often it is looked whether the host has joined a fleet, or left it.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often is said that somebody has forged something.
+const SAID_AGAIN: Duration = Duration::from_mins(1);
 
 /// What the host has to do with its fleet.
 #[derive(Default)]
@@ -32,6 +34,20 @@ pub(super) struct Membership {
     counts: Option<Known>,
     policy: policy::State,
     taints: taints::State,
+}
+
+/// What is said once in a minute at most, however often there is reason to.
+#[derive(Default)]
+struct Seldom(Option<Instant>);
+
+impl Seldom {
+    fn is_time(&mut self) -> bool {
+        let is_time = self.0.is_none_or(|at| at.elapsed() > SAID_AGAIN);
+        if is_time {
+            self.0 = Some(Instant::now());
+        }
+        is_time
+    }
 }
 
 impl Core {
@@ -104,12 +120,13 @@ impl Core {
     }
 
     fn leaves_fleet(&mut self) {
+        // As long as it is known what was in force.
+        self.policy_ends();
+        self.taints_end();
         self.fleet = Membership::default();
         if let Err(error) = fleet::forget(self.folder.path()) {
             tracing::warn!(%error, "what the fleet has said is still kept");
         }
-        self.policy_ends();
-        self.taints_end();
     }
 
     /// How the fleet stands, where the host belongs to one.

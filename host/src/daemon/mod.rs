@@ -27,13 +27,10 @@ mod ticks;
 mod verdicts;
 
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::time::Duration;
 
 use bashgate_shared::classify::Classification;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
@@ -194,7 +191,8 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     let pace = Pace { notifications: config.notifications, rescan: config.rescan, poll: config.poll };
     let intake = Intake::start(&config.mailboxes, pace)
         .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
-    let listener = listen(&socket)?;
+    // We hold the state folder's lock, so a socket that lies there is a dead one.
+    let listener = control::listen(&socket).map_err(|source| ServeError::Path { path: socket.clone(), source })?;
     let scraped = match config.metrics {
         None => None,
         Some(address) => {
@@ -328,57 +326,25 @@ async fn until_stopped(stop: Option<oneshot::Receiver<()>>, signals: [Option<Sig
     }
 }
 
-fn listen(socket: &Path) -> Result<UnixListener, ServeError> {
-    let failed = |source| ServeError::Path { path: socket.to_owned(), source };
-    // We hold the state folder's lock, so a socket that lies there is a dead one.
-    let _ = std::fs::remove_file(socket);
-    let listener = UnixListener::bind(socket).map_err(failed)?;
-    std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    Ok(listener)
-}
-
+/// Answers commands on the control socket, in the loop; the page is beside it: it only asks it.
 async fn take_commands(
     listener: UnixListener,
     events: mpsc::UnboundedSender<Event>,
     page: std::sync::Arc<page::Served>,
 ) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                tokio::spawn(answer(stream, events.clone(), page.clone()));
+    let answers = move |command, by: String| {
+        let (events, page) = (events.clone(), page.clone());
+        async move {
+            match command {
+                ControlCommand::PageLink => Some(page.link(&by).await),
+                ControlCommand::PageLock => Some(page.lock()),
+                command => {
+                    let (sender, receiver) = oneshot::channel();
+                    events.send(Event::Control(command, by, sender)).ok()?;
+                    Some(receiver.await.unwrap_or_else(|_| Reply::refused("the host is shutting down")))
+                }
             }
-            Err(error) => {
-                tracing::warn!(%error, "the control socket fails");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        }
-    }
-}
-
-async fn answer(stream: UnixStream, events: mpsc::UnboundedSender<Event>, page: std::sync::Arc<page::Served>) {
-    let by = stream.peer_cred().map_or_else(|_| "unknown".to_owned(), |peer| control::user_name(peer.uid()));
-    let (reading, mut writing) = stream.into_split();
-    let mut line = String::new();
-    let limit = control::MAX_LINE as u64;
-    let mut reader = BufReader::new(reading.take(limit));
-    if !matches!(tokio::time::timeout(Duration::from_secs(10), reader.read_line(&mut line)).await, Ok(Ok(_))) {
-        return;
-    }
-    let reply = match serde_json::from_str::<ControlCommand>(&line) {
-        Err(error) => Reply::refused(format!("the command is not understood: {error}")),
-        // The page is beside the loop: it only asks it.
-        Ok(ControlCommand::PageLink) => page.link(&by).await,
-        Ok(ControlCommand::PageLock) => page.lock(),
-        Ok(command) => {
-            let (sender, receiver) = oneshot::channel();
-            if events.send(Event::Control(command, by, sender)).is_err() {
-                return;
-            }
-            receiver.await.unwrap_or_else(|_| Reply::refused("the host is shutting down"))
         }
     };
-    if let Ok(mut text) = serde_json::to_string(&reply) {
-        text.push('\n');
-        let _ = writing.write_all(text.as_bytes()).await;
-    }
+    control::serve(listener, answers).await;
 }

@@ -16,7 +16,7 @@ use crate::policy::risk::Matter;
 use crate::policy::rules::{Rule, RuleError};
 use crate::policy::trust::{Property, Service};
 use crate::policy::{self, Decision};
-use crate::replay::{self, End, Judgement};
+use crate::replay::{self, End, Read};
 use crate::store::{Reader, StoreError};
 use crate::taint::Taint;
 
@@ -269,16 +269,13 @@ impl Bundle {
         let (mut of, mut asked, mut denied, mut allowed) = (0_u64, 0_u64, 0_u64, 0_u64);
         let (last, _) = reader.head()?;
         reader.audit(last.saturating_sub(REPLAYED) + 1, |record| {
-            let by = |config| match replay::judge(config, &record) {
-                Judgement::Decision(again) => Some(again),
-                Judgement::None | Judgement::Unreadable => None,
-            };
-            if let Some((was, is)) = by(now).zip(by(joined)) {
-                let (before, then) = (was.now.end, is.now.end);
+            let Read::Decision(decided) = replay::read(&record) else { return true };
+            if let Some((was, is)) = decided.now(now).zip(decided.now(joined)) {
+                let (before, then) = (was.end, is.end);
                 of += 1;
                 asked += u64::from(then == End::Ask && before != End::Ask);
                 // What was denied then is missed by nobody, however often it was tried.
-                let was_let = was.detail.answer == Answer::Allow;
+                let was_let = decided.detail.answer == Answer::Allow;
                 denied += u64::from(then == End::Deny && before != End::Deny && was_let);
                 allowed += u64::from(then < before && before >= End::Ask);
             }

@@ -258,6 +258,11 @@ impl Known {
         self.members.iter().filter(|(one, _)| !one.desk).map(|(one, key)| (&one.member, key))
     }
 
+    /// The key of a host that belongs to the fleet.
+    pub fn key_of(&self, host: &MemberId) -> Option<&PublicKey> {
+        self.hosts().find(|(member, _)| *member == host).map(|(_, key)| key)
+    }
+
     /// True for a key of a desk that belongs to the fleet.
     pub fn is_desk(&self, desk: &PublicKey) -> bool {
         self.members.iter().any(|(one, key)| one.desk && key == desk)

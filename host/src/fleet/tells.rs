@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::member::MemberId;
 use super::roll::COUNTS_MS;
 use super::signed::Statement;
-use crate::taint::{Seen, Taint};
+use crate::clock;
+use crate::taint::{Cause, Seen, Taint};
 
 /// Longest statement of a host, in bytes.
 pub const MOST_TELLS: usize = 256 << 10;
@@ -89,13 +90,21 @@ impl Tainted {
     }
 }
 
+/// Raises a taint by what another host has told, or by that it does not.
+pub fn hear(seen: &mut Seen, taint: Taint, source: &str) {
+    let at_ms = clock::now().unix_ms;
+    for label in taint.labels() {
+        seen.raise(Cause { label, source: source.to_owned(), by: BY_FLEET.to_owned(), at_ms, heard: true });
+    }
+}
+
 /// As who has seen it what another host has told stands among the causes of a taint.
 pub const BY_FLEET: &str = "another host of the fleet";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::taint::{Cause, Label};
+    use crate::taint::Label;
 
     #[test]
     fn a_host_tells_its_own_and_marks_what_is_new() {

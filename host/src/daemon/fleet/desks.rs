@@ -1,11 +1,10 @@
 //! Desks of the fleet: what they show of what is held, and what is said there.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::Core;
+use super::{Core, Seldom};
 use crate::approval::{ApprovalId, Word};
 use crate::chat::grammar::{self, Said};
 use crate::chat::link::Overheard;
@@ -16,8 +15,6 @@ use crate::fleet::wire::{AHEAD_MS, Answered, FRESH_MS, MOST, MOST_CARD, Shown, T
 
 /// Length of the number that words have for themselves, in hexadecimal digits.
 const NONCE: usize = 32;
-/// How often is said that there are words which nobody had signed who may.
-const SAID_AGAIN: Duration = Duration::from_mins(1);
 /// Most words that are remembered so that none counts twice: as many as one workspace's people never say in the time that a word counts.
 const MOST_HEARD: usize = 10_000;
 
@@ -33,7 +30,7 @@ pub(super) struct Desks {
     /// When this host has started, by the wall clock of the first look.
     started_ms: Option<u64>,
     /// When words were last seen that nobody had signed who may.
-    forged: Option<Instant>,
+    forged: Seldom,
 }
 
 /// A card as desks were shown it.
@@ -123,8 +120,7 @@ impl Core {
             return refused("these words are too long");
         }
         let Some((channel, desk, words)) = self.config.chat.values().find_map(read) else {
-            if self.fleet.desks.forged.is_none_or(|at| at.elapsed() > SAID_AGAIN) {
-                self.fleet.desks.forged = Some(Instant::now());
+            if self.fleet.desks.forged.is_time() {
                 tracing::warn!(
                     number,
                     "words in the fleet's database that none of this host's desks has signed: they count for nothing"

@@ -96,19 +96,20 @@ impl Core {
         if known.trouble(clock::now()).is_some() {
             return;
         }
-        let Some((version, text)) = known.policy().cloned() else {
+        let Some((version, text)) = known.policy() else {
             if self.fleet.policy.in_force.is_some() {
                 self.policy_ends();
             }
             return;
         };
         let state = &mut self.fleet.policy;
-        let is_known = state.in_force.as_ref().is_some_and(|now| now.version == version)
-            || state.checking.as_ref() == Some(&version)
-            || state.refused.as_ref().is_some_and(|(refused, _)| *refused == version);
+        let is_known = state.in_force.as_ref().is_some_and(|now| now.version == *version)
+            || state.checking.as_ref() == Some(version)
+            || state.refused.as_ref().is_some_and(|(refused, _)| refused == version);
         if is_known {
             return;
         }
+        let (version, text) = (version.clone(), text.clone());
         state.checking = Some(version.clone());
         let (own, now, store) = (self.own_config.clone(), self.config.clone(), self.folder.store());
         let events = events.clone();
