@@ -316,6 +316,7 @@ fn run(act: Fleet) -> Run {
                     Some(DeskAct::Join { token }) => desk::join(&token, &folder).await,
                     Some(DeskAct::Check) => desk::check(&folder),
                     Some(DeskAct::Top { once }) => desk::top(&folder, once),
+                    Some(DeskAct::Page { lock, json }) => desk::page(&folder, lock, json),
                 }
             }
             Fleet::Run { folder } => keep(&folder).await,

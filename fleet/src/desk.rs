@@ -11,7 +11,9 @@ mod speaking;
 mod terminal;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -22,6 +24,7 @@ use bashgate::chat::link::Overheard;
 use bashgate::chat::notice;
 use bashgate::chat::settings::{self, ChatFile, Settings};
 use bashgate::clock;
+use bashgate::config::ListenFile;
 use bashgate::control;
 use bashgate::fleet::roll::{Own, RollError};
 use bashgate::fleet::wire::{Answered, Words};
@@ -123,6 +126,8 @@ impl From<bashgate::state::StateError> for DeskError {
 struct File {
     #[serde(default)]
     chat: BTreeMap<String, ChatFile>,
+    #[serde(default)]
+    page: ListenFile,
 }
 
 /// A desk's configuration, as it begins.
@@ -135,10 +140,21 @@ pub const CONFIG: &str = r#"# The channels of this desk, as in a host's own conf
 # room = "-1001234567890"
 # approvers = ["123456789"]
 # workspaces = ["web-1.default"]    # all, without this line
+#
+# [page]
+# listen = "127.0.0.1:8087"         # where `bashgate desk page` is served, for a tunnel; without it somewhere else each time
 "#;
 
-/// Reads the channels of a desk.
-pub fn channels(folder: &Path) -> Result<BTreeMap<String, Settings>, DeskError> {
+/// What stands in a desk's configuration.
+pub struct Configured {
+    /// Its channels.
+    pub channels: BTreeMap<String, Settings>,
+    /// Where its page is served from the start.
+    pub page: Option<SocketAddr>,
+}
+
+/// Reads the configuration of a desk.
+pub fn configured(folder: &Path) -> Result<Configured, DeskError> {
     let path = folder.join("desk.toml");
     let failed = |why: String| DeskError::Config { path: path.clone(), why };
     let text = std::fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
@@ -147,7 +163,7 @@ pub fn channels(folder: &Path) -> Result<BTreeMap<String, Settings>, DeskError> 
     if let Some(settings) = channels.values().find(|settings| settings.desk.is_some()) {
         return Err(failed(format!("`[chat.{}]` is a desk, which a desk cannot speak through", settings.name)));
     }
-    Ok(channels)
+    Ok(Configured { channels, page: file.page.address("page").map_err(failed)? })
 }
 
 /// The membership of the desk in a folder.
@@ -164,7 +180,7 @@ pub async fn run(
     stopped: impl Future<Output = ()>,
 ) -> Result<(), DeskError> {
     let mut stopped = std::pin::pin!(stopped);
-    let (membership, channels) = (membership(folder)?, channels(folder)?);
+    let (membership, Configured { channels, page }) = (membership(folder)?, configured(folder)?);
     let key = membership.key(folder)?;
     let own = Own::read(folder).ok_or_else(|| DeskError::None(folder.to_owned()))?;
     let (hears, mut heard) = mpsc::unbounded_channel();
@@ -179,6 +195,7 @@ pub async fn run(
         told: Mutex::default(),
         waiting: Mutex::default(),
         changed: Notify::new(),
+        reaches: Arc::default(),
         started: Instant::now(),
     });
     let speaking = Speaking::new(&desk.channels, desk.board.clone(), hears)
@@ -186,10 +203,13 @@ pub async fn run(
     let speaking = Arc::new(speaking);
     let listener = terminal::open(folder).map_err(|why| DeskError::Config { path: folder.to_owned(), why })?;
     let (asks, mut asked) = mpsc::unbounded_channel();
-    let serves = tokio::spawn(control::serve(listener, move |command, by| {
-        let asks = asks.clone();
-        async move { terminal::asks(&asks, command, by).await }
-    }));
+    let served = terminal::page(&desk, asks.clone());
+    if let Some(address) = page {
+        let failed =
+            |error| DeskError::Config { path: folder.join("desk.toml"), why: format!("`page.listen`: {error}") };
+        served.open(Some(address)).await.map_err(failed)?;
+    }
+    let serves = tokio::spawn(terminal::serve(listener, asks, served));
     let mut ready = Some(ready);
     let [first, most] = WAITS;
     let mut pauses = Pauses::new(first, most);
@@ -211,9 +231,18 @@ pub async fn run(
             return Err(error);
         }
         tracing::warn!(%error, "the desk does not reach its fleet");
-        tokio::select! {
-            () = stopped.as_mut() => return Ok(()),
-            () = tokio::time::sleep(pauses.pause()) => {}
+        desk.reaches.store(false, Ordering::Relaxed);
+        let mut pause = std::pin::pin!(tokio::time::sleep(pauses.pause()));
+        loop {
+            // What is held lapses meanwhile, whoever says so.
+            desk.board.lapse(clock::now().boot_ms);
+            tokio::select! {
+                () = stopped.as_mut() => return Ok(()),
+                () = pause.as_mut() => break,
+                () = tokio::time::sleep(LOOK) => {}
+                // Nobody's answer is kept for later.
+                Some(asked) = asked.recv() => asked.refuse(terminal::CUT_OFF),
+            }
         }
     }
 }
@@ -289,6 +318,8 @@ struct Desk {
     waiting: Mutex<HashMap<i64, Waiting>>,
     /// Words wait for a reply that were not there before.
     changed: Notify,
+    /// It reaches its fleet.
+    reaches: Arc<AtomicBool>,
     started: Instant,
 }
 
@@ -345,6 +376,7 @@ impl Desk {
                 }
                 done = timely(self.pass(&client, speaking, is_time)) => done?,
             }
+            self.reaches.store(true, Ordering::Relaxed);
             if let Some(ready) = ready.take() {
                 ready(&self.membership);
             }
@@ -362,6 +394,10 @@ impl Desk {
                     }
                 }
                 Some(asked) = asked.recv() => {
+                    // As above.
+                    if asked.is_given_up() {
+                        continue;
+                    }
                     let (desk, client) = (self.clone(), client.clone());
                     tokio::spawn(async move { desk.asked(&client, asked).await });
                 }

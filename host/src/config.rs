@@ -393,15 +393,15 @@ impl TelemetryFile {
 }
 
 /// Something that is served: `[metrics]` and `[page]`.
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct ListenFile {
+pub struct ListenFile {
     listen: String,
 }
 
 impl ListenFile {
-    /// Numbers say who works when, and the page says more: nobody outside of the machine gets them.
-    fn address(&self, section: &str) -> Result<Option<SocketAddr>, String> {
+    /// Where it is served, if anywhere. Numbers say who works when, and the page says more: nobody outside of the machine gets them.
+    pub fn address(&self, section: &str) -> Result<Option<SocketAddr>, String> {
         if self.listen.is_empty() {
             return Ok(None);
         }

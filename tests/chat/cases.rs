@@ -568,7 +568,7 @@ fn account<S: Service>(site: &Site) -> String {
 }
 
 /// Codes of a sheet that was made now.
-pub(super) fn sheet(site: &Site, account: &str) -> Vec<String> {
+pub(crate) fn sheet(site: &Site, account: &str) -> Vec<String> {
     let made: Value = serde_json::from_str(&site.cli(["codes", "new", account, "--json"]).expect(0).stdout).unwrap();
     made["codes"].as_array().unwrap().iter().map(|code| code.as_str().unwrap().to_owned()).collect()
 }

@@ -1,10 +1,10 @@
 //! Channels to people: the same cases for each service, through the real host and hook.
 
 mod announce;
-mod cases;
+pub(crate) mod cases;
 mod desk;
 mod desks_in_faults;
-mod desks_of_a_fleet;
+pub(crate) mod desks_of_a_fleet;
 mod discord;
 mod events;
 mod fleet_in_compose;

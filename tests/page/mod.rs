@@ -1,5 +1,6 @@
 //! The web page, in a real browser and as strangers see it.
 
+mod at_a_desk;
 mod browser;
 mod people;
 mod strangers;

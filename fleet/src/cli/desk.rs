@@ -3,8 +3,8 @@
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::say;
 use bashgate_shared::seal::PublicKey;
+use bashgate_shared::{say, say_aside};
 use clap::{Args, Subcommand};
 
 use super::{read_token, stopped};
@@ -30,6 +30,15 @@ pub(super) enum DeskAct {
         /// Print it once
         #[arg(long)]
         once: bool,
+    },
+    /// Print a link to the web page of what all hosts hold, which works once; it is answered as `desk:USER`
+    Page {
+        /// End all sessions of the page instead
+        #[arg(long)]
+        lock: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -79,7 +88,7 @@ fn snippet(desk: &HostName, key: &PublicKey) -> String {
 }
 
 pub(super) fn check(folder: &Path) -> Run {
-    let (membership, channels) = (desk::membership(folder)?, desk::channels(folder)?);
+    let (membership, channels) = (desk::membership(folder)?, desk::configured(folder)?.channels);
     let names: Vec<&str> = channels.keys().map(String::as_str).collect();
     say!("The desk {} is fine. Its channels: {}.", membership.member, names.join(", "));
     say!("{}", snippet(&membership.member.host, membership.key(folder).map_err(DeskError::from)?.public()));
@@ -101,6 +110,25 @@ impl Source for Running<'_> {
     fn decided(&self) -> Result<Vec<[String; 4]>, Failure> {
         Ok(Vec::new())
     }
+}
+
+pub(super) fn page(folder: &Path, lock: bool, json: bool) -> Run {
+    desk::membership(folder)?;
+    let told = Running(folder).ask(if lock { &ControlCommand::PageLock } else { &ControlCommand::PageLink })?;
+    if !told.ok {
+        return Err(Failure::Refused(told.text));
+    }
+    if json {
+        say!("{}", told.data);
+    } else {
+        say!("{}", told.text);
+        if !lock {
+            say_aside!(
+                "Open it on this machine. It works once, within five minutes; `bashgate desk page --lock` ends all sessions."
+            );
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn top(folder: &Path, once: bool) -> Run {

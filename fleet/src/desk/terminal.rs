@@ -1,13 +1,16 @@
-//! The terminal of a desk: who runs it sees there what all hosts hold, and answers as `desk:USER`, where hosts hear that.
+//! The terminal of a desk and its page: who runs it sees there what all hosts hold, and answers as `desk:USER`, where hosts hear that.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use bashgate::approval::ApprovalId;
 use bashgate::chat::card;
+use bashgate::chat::grammar::{self, Said};
 use bashgate::clock;
 use bashgate::control::{self, ControlCommand, Reply};
 use bashgate::held::held;
+use bashgate::page::{Of, Served, Told};
 use bashgate::state;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
@@ -36,11 +39,49 @@ pub(super) fn open(folder: &Path) -> Result<UnixListener, String> {
     control::listen(&socket).map_err(|error| format!("{}: {error}", socket.display()))
 }
 
+/// What is said to whoever asks a desk that is cut off.
+pub(super) const CUT_OFF: &str = "the desk does not reach its fleet now; each host can be answered at itself";
+
+impl Asked {
+    /// Says why nothing comes of it.
+    pub(super) fn refuse(self, why: &str) {
+        let _ = self.reply.send(Reply::refused(why));
+    }
+
+    /// Whoever has asked it was told by now that nothing came of it.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.reply.is_closed()
+    }
+}
+
 /// Asks the desk, and waits for what it says.
-pub(super) async fn asks(desk: &mpsc::UnboundedSender<Asked>, command: ControlCommand, by: String) -> Option<Reply> {
+async fn asks(desk: mpsc::UnboundedSender<Asked>, command: ControlCommand, by: String) -> Option<Reply> {
     let (reply, told) = oneshot::channel();
     desk.send(Asked { command, by, reply }).ok()?;
-    Some(told.await.unwrap_or_else(|_| Reply::refused("the desk does not reach its fleet now")))
+    Some(told.await.unwrap_or_else(|_| Reply::refused(CUT_OFF)))
+}
+
+/// The page of a desk. On it somebody is who he is in the desk's terminal.
+pub(super) fn page(desk: &Desk, asked: mpsc::UnboundedSender<Asked>) -> Served {
+    let of = Of::Desk { name: desk.membership.member.to_string(), reaches: desk.reaches.clone() };
+    let asks = move |command, by| -> Told { Box::pin(asks(asked.clone(), command, by)) };
+    Served::new(desk.board.clone(), Box::new(asks), of)
+}
+
+/// Answers what is asked on the socket.
+pub(super) async fn serve(listener: UnixListener, asked: mpsc::UnboundedSender<Asked>, page: Served) {
+    let page = Arc::new(page);
+    let answers = move |command, by: String| {
+        let (asked, page) = (asked.clone(), page.clone());
+        async move {
+            match command {
+                ControlCommand::PageLink => Some(page.link(&by).await),
+                ControlCommand::PageLock => Some(page.lock()),
+                command => asks(asked, command, by).await,
+            }
+        }
+    };
+    control::serve(listener, answers).await;
 }
 
 impl Desk {
@@ -67,12 +108,18 @@ impl Desk {
             ControlCommand::Say { words } if words == "status" => self.status(),
             ControlCommand::Say { words } => {
                 let account = format!("{SERVICE}:{by}");
-                let said = Speech { words: &words, account, name: by.clone(), on: None, sees_all: true };
-                let told = self.told(client, &Speaker::Terminal, said, now.unix_ms).await;
-                told.map_or_else(
-                    || Reply::refused("a desk knows: approve ID, deny ID, pending, status, and so on"),
-                    |told| Reply { ok: told.ok, text: told.text, data: Value::Null },
-                )
+                let is_talk = grammar::read(&words) == Said::Talk;
+                let said = Speech { words: &words, account: account.clone(), name: by, on: None, sees_all: true };
+                match self.told(client, &Speaker::Terminal, said, now.unix_ms).await {
+                    Some(told) => Reply { ok: told.ok, text: told.text, data: Value::Null },
+                    None if is_talk => Reply::refused("a desk knows: approve ID, deny ID, pending, status, and so on"),
+                    None => {
+                        let desk = &self.membership.member.host;
+                        Reply::refused(format!(
+                            "the host does not hear {account}: `approvers` of its `[chat.{desk}]` says whom it hears"
+                        ))
+                    }
+                }
             }
             _ => Reply::refused("a desk does not do that; do it on the host"),
         };

@@ -215,7 +215,10 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
             Some(opened)
         }
     };
-    let page = page::Served::new(core.board().clone(), folder.path().to_owned(), core.programs(), events.clone());
+    let asked = events.clone();
+    let asks = move |command, by| -> page::Told { Box::pin(asks(asked.clone(), command, format!("page:{by}"))) };
+    let of = page::Of::Host { state: folder.path().to_owned(), programs: core.programs() };
+    let page = page::Served::new(core.board().clone(), Box::new(asks), of);
     if let Some(address) = config.page {
         page.open(Some(address)).await.map_err(|source| ServeError::Page { address, source })?;
     }
@@ -338,13 +341,16 @@ async fn take_commands(
             match command {
                 ControlCommand::PageLink => Some(page.link(&by).await),
                 ControlCommand::PageLock => Some(page.lock()),
-                command => {
-                    let (sender, receiver) = oneshot::channel();
-                    events.send(Event::Control(command, by, sender)).ok()?;
-                    Some(receiver.await.unwrap_or_else(|_| Reply::refused("the host is shutting down")))
-                }
+                command => asks(events, command, by).await,
             }
         }
     };
     control::serve(listener, answers).await;
+}
+
+/// Asks the loop, and waits for what it says; `None` where it has ended.
+async fn asks(events: mpsc::UnboundedSender<Event>, command: ControlCommand, by: String) -> Option<Reply> {
+    let (sender, receiver) = oneshot::channel();
+    events.send(Event::Control(command, by, sender)).ok()?;
+    Some(receiver.await.unwrap_or_else(|_| Reply::refused("the host is shutting down")))
 }

@@ -8,17 +8,15 @@ use bashgate_shared::classify::Surroundings;
 use hyper::{Method, StatusCode};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
 use crate::approval::ApprovalId;
 use crate::chat::card::Room;
 use crate::chat::notice::one_line;
 use crate::clock;
 use crate::control::ControlCommand;
-use crate::daemon::Event;
 use crate::policy::rules::Rule;
 
-use super::{Page, history, live};
+use super::{Of, Page, history, live};
 
 /// How long a person's words wait for the host.
 const CONFIRM: Duration = Duration::from_secs(15);
@@ -68,7 +66,7 @@ pub(super) async fn answer(
             history::ask(page, move |reader| history::numbers(reader, hours, clock::now().unix_ms)).await
         }
         ("POST", "/api/verify") => {
-            let state = page.state.clone();
+            let state = history::state_of(page)?.to_owned();
             history::ask(page, move |reader| Ok(history::verified(reader, &state))).await
         }
         _ => Err((StatusCode::NOT_FOUND, "there is no such thing".to_owned())),
@@ -113,7 +111,8 @@ async fn rule(page: &Arc<Page>, id: String, by: &str) -> Answer {
         let why = drafted.get("text").and_then(Value::as_str).unwrap_or_default();
         return Err((StatusCode::CONFLICT, why.to_owned()));
     };
-    let around = Surroundings { programs: page.programs, ..Surroundings::default() };
+    let programs = if let Of::Host { programs, .. } = &page.of { *programs } else { None };
+    let around = Surroundings { programs, ..Surroundings::default() };
     let covered = history::ask(page, move |reader| history::covered(reader, &around, &rule)).await?;
     let of = |place: &str| drafted.pointer(place);
     Ok(json!({"text": of("/text"), "reach": of("/data/reach"), "digest": of("/data/digest"), "covered": covered}))
@@ -128,12 +127,9 @@ async fn save_rule(page: &Page, body: &Value, by: &str) -> Answer {
 }
 
 async fn told(page: &Page, command: ControlCommand, by: &str) -> Answer {
-    let away = || (StatusCode::SERVICE_UNAVAILABLE, "the host is shutting down".to_owned());
-    let (sender, receiver) = oneshot::channel();
-    page.events.send(Event::Control(command, format!("page:{by}"), sender)).map_err(|_| away())?;
-    match tokio::time::timeout(CONFIRM, receiver).await {
-        Ok(Ok(reply)) => Ok(json!({"ok": reply.ok, "text": reply.text, "data": reply.data})),
-        Ok(Err(_)) => Err(away()),
+    match tokio::time::timeout(CONFIRM, (page.asks)(command, by.to_owned())).await {
+        Ok(Some(reply)) => Ok(json!({"ok": reply.ok, "text": reply.text, "data": reply.data})),
+        Ok(None) => Err((StatusCode::SERVICE_UNAVAILABLE, "the host is shutting down".to_owned())),
         Err(_) => Err((StatusCode::ACCEPTED, "the host has it, but has not confirmed it yet".to_owned())),
     }
 }

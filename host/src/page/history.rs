@@ -15,8 +15,8 @@ use crate::rule_draft::{self, Matched};
 use crate::state;
 use crate::store::{Reader, StoreError};
 
-use super::Page;
 use super::api::Answer;
+use super::{Of, Page};
 
 /// Most records that one search looks at; the page goes on from there.
 const LOOKED_AT: usize = 20_000;
@@ -32,6 +32,17 @@ const STEPS: usize = 500;
 const MOST_HOURS: u64 = 24 * 31;
 const PIECES: u64 = 48;
 
+/// The state folder of what has a record.
+pub(super) fn state_of(page: &Page) -> Result<&Path, (StatusCode, String)> {
+    match &page.of {
+        Of::Host { state, .. } => Ok(state),
+        Of::Desk { .. } => {
+            let where_it_is = "a desk has no record; where the fleet is run: bashgate fleet search";
+            Err((StatusCode::NOT_FOUND, where_it_is.to_owned()))
+        }
+    }
+}
+
 /// Asks the record on a thread of its own, a few at a time.
 pub(super) async fn ask(
     page: &Arc<Page>,
@@ -39,7 +50,7 @@ pub(super) async fn ask(
 ) -> Answer {
     let failed = |why: String| (StatusCode::INTERNAL_SERVER_ERROR, why);
     let _permit = page.readers.acquire().await.map_err(|error| failed(error.to_string()))?;
-    let store = state::store(&page.state);
+    let store = state::store(state_of(page)?);
     let asked = tokio::task::spawn_blocking(move || question(&Reader::open(&store)?));
     asked.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::stream;
@@ -19,8 +20,8 @@ use crate::chat::card::{self, Room};
 use crate::chat::notice::one_line_but;
 use crate::clock::{self, Now};
 
-use super::Page;
 use super::server::Body;
+use super::{Of, Page};
 
 /// So often a line is sent though nothing changes: a page that hears nothing knows that the host is gone.
 const BEAT: Duration = Duration::from_secs(5);
@@ -82,11 +83,19 @@ impl Watching {
             self.open.iter().filter(|id| !there.contains(*id) && !over.contains(*id)).collect();
         let line = json!({
             "whole": is_whole, "now": now.unix_ms, "gone": gone,
-            "ahead": self.page.board.ahead(),
+            "ahead": self.page.board.ahead(), "desk": desk(&self.page.of),
             "cards": cards.iter().map(|shown| of(shown, now, Room::USUAL)).collect::<Vec<_>>(),
         });
         self.open = there;
         Some(line)
+    }
+}
+
+/// The desk that the page is of; null at a host.
+fn desk(of: &Of) -> Value {
+    match of {
+        Of::Host { .. } => Value::Null,
+        Of::Desk { name, reaches } => json!({"name": name, "reaches": reaches.load(Ordering::Relaxed)}),
     }
 }
 

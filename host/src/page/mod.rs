@@ -1,5 +1,5 @@
 //! The web page: what is held, live; who decided what; and what the record says. On loopback, for whoever the host's own user
-//! lets in by a link that works once.
+//! lets in by a link that works once. A desk of a fleet serves the same page of what all hosts hold; it has no record.
 //!
 //! Everybody else on the machine is a stranger here, other users and containers on the host's network included: nothing but the
 //! page's own empty files is served without a session (`door.rs`), no other site can ask in a person's name, and nothing that a
@@ -14,35 +14,57 @@ mod server;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use bashgate_shared::programs::own::OwnPrograms;
 use tokio::net::TcpListener;
-use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinHandle;
 
 use crate::chat::Board;
-use crate::control::Reply;
-use crate::daemon::Event;
+use crate::control::{ControlCommand, Reply};
 
 use door::Door;
 
 /// Most questions about the record at once; more wait.
 const READERS: usize = 2;
 
+/// What comes of a question; `None` where whoever was asked has ended.
+pub type Told = Pin<Box<dyn Future<Output = Option<Reply>> + Send>>;
+
+/// Asks what the page is of, in the name of a user of this machine.
+pub type Asks = Box<dyn Fn(ControlCommand, String) -> Told + Send + Sync>;
+
+/// What a page is of.
+pub enum Of {
+    /// A host.
+    Host {
+        /// Its state folder.
+        state: PathBuf,
+        /// The operator's own programs.
+        programs: Option<&'static OwnPrograms>,
+    },
+    /// A desk of a fleet, which has neither records nor rules.
+    Desk {
+        /// Its name.
+        name: String,
+        /// It reaches its fleet.
+        reaches: Arc<AtomicBool>,
+    },
+}
+
 /// What the page shows, and to whom.
 pub struct Page {
     door: Door,
     board: Board,
-    events: mpsc::UnboundedSender<Event>,
-    /// The state folder.
-    state: PathBuf,
-    /// The operator's own programs.
-    programs: Option<&'static OwnPrograms>,
+    asks: Asks,
+    of: Of,
     readers: Semaphore,
 }
 
-/// The page of a host. It is served from the first link on, or from the start where the configuration names an address.
+/// The page of a host or a desk. It is served from the first link on, or from the start where the configuration names an address.
 pub struct Served {
     page: Arc<Page>,
     address: Mutex<Option<(SocketAddr, JoinHandle<()>)>>,
@@ -50,13 +72,8 @@ pub struct Served {
 
 impl Served {
     /// A page that nobody can reach yet.
-    pub fn new(
-        board: Board,
-        state: PathBuf,
-        programs: Option<&'static OwnPrograms>,
-        events: mpsc::UnboundedSender<Event>,
-    ) -> Self {
-        let page = Page { door: Door::default(), board, events, state, programs, readers: Semaphore::new(READERS) };
+    pub fn new(board: Board, asks: Asks, of: Of) -> Self {
+        let page = Page { door: Door::default(), board, asks, of, readers: Semaphore::new(READERS) };
         Self { page: Arc::new(page), address: Mutex::default() }
     }
 

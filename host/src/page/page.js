@@ -28,6 +28,8 @@ let isIn = false;
 let isListening = false;
 let typedAt = 0;
 let view = "held";
+// The desk that this is the page of; null at a host.
+let desk = null;
 
 function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -39,7 +41,10 @@ function el(tag, properties = {}, ...children) {
   return element;
 }
 
-const OVER = "This session is over. Ask the host for a new link, and open it here:";
+const OVER = "This session is over. Ask for a new link, and open it here:";
+
+const away = () => (desk ? "The desk does not answer. Held commands lapse to a denial." : "The host does not answer. Held commands lapse to a denial.");
+const CUT_OFF = "The desk does not reach its fleet. Each host can be answered at itself; what nobody answers lapses to a denial.";
 
 const key = () => localStorage.getItem("bashgate-key") || "";
 
@@ -190,7 +195,7 @@ async function hear() {
       clearInterval(watch);
     }
     heardAt = 0;
-    state("The host does not answer. Held commands lapse to a denial.", true);
+    state(away(), true);
     await new Promise((resolve) => setTimeout(resolve, pause));
     pause = Math.min(pause * 2, 10000);
   }
@@ -199,7 +204,11 @@ async function hear() {
 function take(news) {
   heardAt = Date.now();
   skew = news.now - heardAt;
-  state("Live");
+  desk = news.desk;
+  const isCutOff = Boolean(desk && !desk.reaches);
+  state(isCutOff ? CUT_OFF : "Live", isCutOff);
+  document.body.toggleAttribute("data-desk", Boolean(desk));
+  if (desk) $("desk-name").textContent = desk.name;
   if (news.whole) {
     for (const card of cards.values()) card.stale = true;
   }
@@ -315,6 +324,7 @@ function acts(card) {
   if (card.session && !card.folded) button("Approve until the taint changes", "s", "", () => answer(card.id, "session"));
   button("Deny", "d", "deny", () => answer(card.id, "deny"));
   if (card.folded && !card.all) button("Show all of it", "o", "", () => unfold(card.id));
+  if (desk) box.append(coding(card));
   const reason = el("input", { type: "text", maxLength: 400, placeholder: "Reason for a denial (r)" });
   reason.setAttribute("aria-label", `Reason for a denial of ${card.id}`);
   reason.addEventListener("blur", () => setTimeout(draw));
@@ -328,12 +338,25 @@ function acts(card) {
     box.append(el("span", { className: "quiet" }, card.first ? `${card.first} said yes; another person must, too.` : "Two people must say yes."));
   }
   if (card.grant && !card.folded) box.append(granting(card));
-  box.append(ruling(card));
+  // Rules are a host's own.
+  if (!desk) box.append(ruling(card));
   if (card.session && !card.folded) {
     const later = "Until the taint changes: this text, in this folder, by this agent, with these files as they are.";
     box.append(el("span", { className: "quiet" }, card.git ? `${later} The same push then sends what is committed later, too.` : later));
   }
   return box;
+}
+
+// What a host hears of a desk may take a one-time code; the host says so, and which.
+function coding(card) {
+  const code = el("input", { type: "text", maxLength: 9, autocomplete: "off", inputMode: "numeric", placeholder: "Code", className: "code" });
+  code.setAttribute("aria-label", `One-time code for ${card.id}, where its host asks for one`);
+  code.addEventListener("blur", () => setTimeout(draw));
+  code.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    if (event.key === "Escape" || event.key === "Enter") code.closest("li").focus();
+  });
+  return code;
 }
 
 // A grant lets others run: it takes a code, which is asked for when it is first tried.
@@ -478,7 +501,7 @@ async function answer(id, what, reason = "") {
   const card = cards.get(id);
   if (!card) return;
   if (card.over) return say(`It is over: ${card.over}`);
-  if (document.body.hasAttribute("data-away")) return say("The host does not answer; nothing was sent.");
+  if (document.body.hasAttribute("data-away")) return say("Nobody answers; nothing was sent.");
   if (Date.now() - card.since < SETTLES_MS) return say("The card has only just changed: look at it, then press again.");
   if (what === "session" && (!card.session || card.folded) || what === "grant" && (!card.grant || card.folded)) return;
   const place = card.element?.querySelector(".acts")?.getBoundingClientRect();
@@ -487,7 +510,8 @@ async function answer(id, what, reason = "") {
     return say("Not all of the card was on the screen: read it to its end, then press again.");
   }
   say(what === "deny" ? "Denying…" : "Approving…");
-  const words = { approve: `approve ${id}`, session: `approve ${id} session`, grant: `approve ${id} grant ${reason}`, deny: `deny ${id} ${reason}`.trim() }[what];
+  const code = card.element?.querySelector("input.code")?.value ?? "";
+  const words = { approve: `approve ${id} ${code}`.trim(), session: `approve ${id} session ${code}`.trim(), grant: `approve ${id} grant ${reason}`, deny: `deny ${id} ${reason}`.trim() }[what];
   await tell(words);
 }
 
@@ -496,7 +520,7 @@ async function tell(words) {
 }
 
 async function post(path, said) {
-  if (document.body.hasAttribute("data-away")) return say("The host does not answer; nothing was sent.");
+  if (document.body.hasAttribute("data-away")) return say("Nobody answers; nothing was sent.");
   try {
     say((await asked(path, { ...said, at: Date.now() + skew })).text);
   } catch (error) {
@@ -527,7 +551,7 @@ document.addEventListener("keydown", (event) => {
   const does = {
     j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
     a: () => card && answer(selected, "approve"), s: () => card && answer(selected, "session"), d: () => card && answer(selected, "deny"),
-    o: () => card && card.folded && unfold(selected), r: () => card?.element?.querySelector("input")?.focus(),
+    o: () => card && card.folded && unfold(selected), r: () => card?.element?.querySelector(".acts > input:not(.code)")?.focus(),
   }[event.key];
   if (does) {
     event.preventDefault();

@@ -140,7 +140,7 @@ async fn answer(request: Request<Incoming>, page: &Arc<Page>, address: SocketAdd
         return plain(StatusCode::NOT_FOUND, "there is no such thing");
     }
     let Some((by, secrets)) = whose(&request, page, &cookie) else {
-        return plain(StatusCode::UNAUTHORIZED, "ask for a new link: bashgate page");
+        return plain(StatusCode::UNAUTHORIZED, "ask for a new link");
     };
     if (&method, path.as_str()) == (&Method::GET, "/api/live") {
         return live::stream(page.clone(), secrets);
@@ -166,7 +166,7 @@ async fn enter(request: Request<Incoming>, page: &Page, name: &str) -> Response<
     let entry = match page.door.enter(token) {
         Ok(entry) => entry,
         Err(Refused::Unknown) => {
-            let why = "This link was used, is too old, or is not one. Ask for a new one: bashgate page";
+            let why = "This link was used, is too old, or is not one. Ask for a new one.";
             return in_json(StatusCode::FORBIDDEN, &json!({"error": why}));
         }
         Err(Refused::TooMany) => {

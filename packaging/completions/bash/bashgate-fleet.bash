@@ -76,6 +76,9 @@ _bashgate__fleet() {
             bashgate__fleet__subcmd__desk,join)
                 cmd="bashgate__fleet__subcmd__desk__subcmd__join"
                 ;;
+            bashgate__fleet__subcmd__desk,page)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__page"
+                ;;
             bashgate__fleet__subcmd__desk,top)
                 cmd="bashgate__fleet__subcmd__desk__subcmd__top"
                 ;;
@@ -87,6 +90,9 @@ _bashgate__fleet() {
                 ;;
             bashgate__fleet__subcmd__desk__subcmd__help,join)
                 cmd="bashgate__fleet__subcmd__desk__subcmd__help__subcmd__join"
+                ;;
+            bashgate__fleet__subcmd__desk__subcmd__help,page)
+                cmd="bashgate__fleet__subcmd__desk__subcmd__help__subcmd__page"
                 ;;
             bashgate__fleet__subcmd__desk__subcmd__help,top)
                 cmd="bashgate__fleet__subcmd__desk__subcmd__help__subcmd__top"
@@ -147,6 +153,9 @@ _bashgate__fleet() {
                 ;;
             bashgate__fleet__subcmd__help__subcmd__desk,join)
                 cmd="bashgate__fleet__subcmd__help__subcmd__desk__subcmd__join"
+                ;;
+            bashgate__fleet__subcmd__help__subcmd__desk,page)
+                cmd="bashgate__fleet__subcmd__help__subcmd__desk__subcmd__page"
                 ;;
             bashgate__fleet__subcmd__help__subcmd__desk,top)
                 cmd="bashgate__fleet__subcmd__help__subcmd__desk__subcmd__top"
@@ -232,7 +241,7 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__desk)
-            opts="-h --folder --help join check top help"
+            opts="-h --folder --help join check top page help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -268,7 +277,7 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__desk__subcmd__help)
-            opts="join check top help"
+            opts="join check top page help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -323,6 +332,20 @@ _bashgate__fleet() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__help__subcmd__page)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__fleet__subcmd__desk__subcmd__help__subcmd__top)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -339,6 +362,24 @@ _bashgate__fleet() {
             ;;
         bashgate__subcmd__fleet__subcmd__desk__subcmd__join)
             opts="-h --folder --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__desk__subcmd__page)
+            opts="-h --lock --json --folder --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -452,7 +493,7 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help__subcmd__desk)
-            opts="join check top"
+            opts="join check top page"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -480,6 +521,20 @@ _bashgate__fleet() {
             return 0
             ;;
         bashgate__subcmd__fleet__subcmd__help__subcmd__desk__subcmd__join)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__fleet__subcmd__help__subcmd__desk__subcmd__page)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

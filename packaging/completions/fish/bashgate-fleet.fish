@@ -120,12 +120,13 @@ complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -l
 ocsf\t'As events of the Open Cybersecurity Schema Framework'"
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -l folder -d 'The fleet\'s own folder, with its key [default: ~/.config/bashgate/fleet]' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top help" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top help" -s h -l help -d 'Print help'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top help" -f -a "join" -d 'Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top help" -f -a "check" -d 'Say whether its configuration is fine, and its key'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top help" -f -a "top" -d 'What all hosts hold, in a terminal; a card is opened and answered by keys, as `desk:USER`'
-complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top page help" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top page help" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top page help" -f -a "join" -d 'Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top page help" -f -a "check" -d 'Say whether its configuration is fine, and its key'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top page help" -f -a "top" -d 'What all hosts hold, in a terminal; a card is opened and answered by keys, as `desk:USER`'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top page help" -f -a "page" -d 'Print a link to the web page of what all hosts hold, which works once; it is answered as `desk:USER`'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and not __fish_seen_subcommand_from join check top page help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from join" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from join" -s h -l help -d 'Print help'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from check" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
@@ -133,9 +134,14 @@ complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and 
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from top" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from top" -l once -d 'Print it once'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from top" -s h -l help -d 'Print help'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from page" -l folder -d 'The desk\'s own folder, with its key and desk.toml [default: ~/.config/bashgate/desk]' -r -F
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from page" -l lock -d 'End all sessions of the page instead'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from page" -l json -d 'Print JSON'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from page" -s h -l help -d 'Print help'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from help" -f -a "join" -d 'Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from help" -f -a "check" -d 'Say whether its configuration is fine, and its key'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from help" -f -a "top" -d 'What all hosts hold, in a terminal; a card is opened and answered by keys, as `desk:USER`'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from help" -f -a "page" -d 'Print a link to the web page of what all hosts hold, which works once; it is answered as `desk:USER`'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand desk; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand ship" -l state -d 'The state folder' -r -F
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand ship" -s h -l help -d 'Print help'
@@ -172,3 +178,4 @@ complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and 
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and __fish_seen_subcommand_from desk" -f -a "join" -d 'Make this machine a desk of the fleet, with a token of `bashgate fleet enrol NAME --desk`'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and __fish_seen_subcommand_from desk" -f -a "check" -d 'Say whether its configuration is fine, and its key'
 complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and __fish_seen_subcommand_from desk" -f -a "top" -d 'What all hosts hold, in a terminal; a card is opened and answered by keys, as `desk:USER`'
+complete -c bashgate-fleet -n "__fish_bashgate_fleet_using_subcommand help; and __fish_seen_subcommand_from desk" -f -a "page" -d 'Print a link to the web page of what all hosts hold, which works once; it is answered as `desk:USER`'
