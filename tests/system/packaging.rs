@@ -94,3 +94,19 @@ fn no_release_has_the_bugs_of_the_tests() {
     assert_ne!(output.code, Some(0), "{output:?}");
     assert!(output.stderr.contains("built with the bugs of the tests"), "{}", output.stderr);
 }
+
+/// Who runs one machine has nothing of a fleet's database or of telemetry in what he runs: that is in the program beside it.
+#[test]
+fn only_the_fleets_own_program_knows_postgresql_and_opentelemetry() {
+    let built_of = |package: &str| {
+        let words = ["tree", "--offline", "--locked", "--edges", "normal", "--prefix", "none", "--package", package];
+        Output::of(Command::new(env!("CARGO")).args(words).current_dir(repository()), b"").expect(0).stdout
+    };
+    let knows = |all: &str| ["postgres", "opentelemetry"].map(|part| all.lines().any(|line| line.contains(part)));
+    for package in ["bashgate", "bashgate-hook", "bashgate-run"] {
+        let all = built_of(package);
+        assert!(all.contains("bashgate-shared"), "{all}");
+        assert_eq!(knows(&all), [false, false], "{package}: {all}");
+    }
+    assert_eq!(knows(&built_of("bashgate-fleet")), [true, true]);
+}
