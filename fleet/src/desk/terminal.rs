@@ -10,7 +10,7 @@ use bashgate::chat::grammar::{self, Said};
 use bashgate::clock;
 use bashgate::control::{self, ControlCommand, Reply};
 use bashgate::held::held;
-use bashgate::page::{Of, Served, Told};
+use bashgate::page::{Asks, Of, Served};
 use bashgate::state;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
@@ -61,27 +61,20 @@ async fn asks(desk: mpsc::UnboundedSender<Asked>, command: ControlCommand, by: S
     Some(told.await.unwrap_or_else(|_| Reply::refused(CUT_OFF)))
 }
 
-/// The page of a desk. On it somebody is who he is in the desk's terminal.
+/// Asks the desk for its terminal, and for its page: on it somebody is who he is in the terminal.
+fn in_turn(asked: mpsc::UnboundedSender<Asked>) -> Asks {
+    Box::new(move |command, by| Box::pin(asks(asked.clone(), command, by)))
+}
+
+/// The page of a desk.
 pub(super) fn page(desk: &Desk, asked: mpsc::UnboundedSender<Asked>) -> Served {
     let of = Of::Desk { name: desk.membership.member.to_string(), reaches: desk.reaches.clone() };
-    let asks = move |command, by| -> Told { Box::pin(asks(asked.clone(), command, by)) };
-    Served::new(desk.board.clone(), Box::new(asks), of)
+    Served::new(desk.board.clone(), in_turn(asked), of)
 }
 
 /// Answers what is asked on the socket.
 pub(super) async fn serve(listener: UnixListener, asked: mpsc::UnboundedSender<Asked>, page: Served) {
-    let page = Arc::new(page);
-    let answers = move |command, by: String| {
-        let (asked, page) = (asked.clone(), page.clone());
-        async move {
-            match command {
-                ControlCommand::PageLink => Some(page.link(&by).await),
-                ControlCommand::PageLock => Some(page.lock()),
-                command => asks(asked, command, by).await,
-            }
-        }
-    };
-    control::serve(listener, answers).await;
+    Arc::new(page).answers(listener, in_turn(asked)).await;
 }
 
 impl Desk {

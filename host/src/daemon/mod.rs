@@ -30,7 +30,6 @@ use std::io;
 use std::time::Duration;
 
 use bashgate_shared::classify::Classification;
-use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
@@ -216,14 +215,16 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         }
     };
     let asked = events.clone();
-    let asks = move |command, by| -> page::Told { Box::pin(asks(asked.clone(), command, format!("page:{by}"))) };
+    let by_page = move |command, by| -> page::Told { Box::pin(asks(asked.clone(), command, format!("page:{by}"))) };
     let of = page::Of::Host { state: folder.path().to_owned(), programs: core.programs() };
-    let page = page::Served::new(core.board().clone(), Box::new(asks), of);
+    let page = page::Served::new(core.board().clone(), Box::new(by_page), of);
     if let Some(address) = config.page {
         page.open(Some(address)).await.map_err(|source| ServeError::Page { address, source })?;
     }
     let page = std::sync::Arc::new(page);
-    let commands = tokio::spawn(take_commands(listener, events.clone(), page.clone()));
+    let asked = events.clone();
+    let in_the_loop = move |command, by| -> page::Told { Box::pin(asks(asked.clone(), command, by)) };
+    let commands = tokio::spawn(page.clone().answers(listener, Box::new(in_the_loop)));
     // Before anybody is told that the host is ready: who then asks it to stop must be heard.
     let mut stopped = Box::pin(until_stopped(stop, terminations()));
     let lines = events.clone();
@@ -327,25 +328,6 @@ async fn until_stopped(stop: Option<oneshot::Receiver<()>>, signals: [Option<Sig
         () = received(&mut interrupt) => {}
         () = told => {}
     }
-}
-
-/// Answers commands on the control socket, in the loop; the page is beside it: it only asks it.
-async fn take_commands(
-    listener: UnixListener,
-    events: mpsc::UnboundedSender<Event>,
-    page: std::sync::Arc<page::Served>,
-) {
-    let answers = move |command, by: String| {
-        let (events, page) = (events.clone(), page.clone());
-        async move {
-            match command {
-                ControlCommand::PageLink => Some(page.link(&by).await),
-                ControlCommand::PageLock => Some(page.lock()),
-                command => asks(events, command, by).await,
-            }
-        }
-    };
-    control::serve(listener, answers).await;
 }
 
 /// Asks the loop, and waits for what it says; `None` where it has ended.

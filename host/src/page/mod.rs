@@ -19,12 +19,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use bashgate_shared::programs::own::OwnPrograms;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinHandle;
 
 use crate::chat::Board;
-use crate::control::{ControlCommand, Reply};
+use crate::control::{self, ControlCommand, Reply};
 
 use door::Door;
 
@@ -117,6 +117,22 @@ impl Served {
     pub fn lock(&self) -> Reply {
         let ended = self.page.door.lock();
         Reply::done(format!("{ended} sessions of the page have ended."), serde_json::json!({"ended": ended}))
+    }
+
+    /// Answers on a control socket for as long as it runs: what is about the page here, all else by what this asks.
+    pub async fn answers(self: Arc<Self>, listener: UnixListener, asks: Asks) {
+        let asks = Arc::new(asks);
+        let answers = move |command, by: String| {
+            let (page, asks) = (self.clone(), asks.clone());
+            async move {
+                match command {
+                    ControlCommand::PageLink => Some(page.link(&by).await),
+                    ControlCommand::PageLock => Some(page.lock()),
+                    command => asks(command, by).await,
+                }
+            }
+        };
+        control::serve(listener, answers).await;
     }
 
     /// Serves it no longer.
