@@ -24,6 +24,7 @@ use crate::keeping::{self, News};
 use crate::membership::{Membership, MembershipError};
 use crate::search::Wanted;
 use crate::token::{self, Token};
+use bashgate::chat::notice::one_line;
 use bashgate::cli::{Failure, Run, started};
 use bashgate::clock;
 use bashgate::config::Config;
@@ -479,16 +480,29 @@ async fn keep(folder: &FleetFolder) -> Run {
         News::Verified(findings) if findings.is_empty() => {
             say!("Nothing is changed, missing, moved or added any more.");
         }
-        News::Verified(findings) => findings.iter().for_each(|finding| say!("WRONG: {finding}")),
+        News::Verified(findings) => {
+            for finding in findings {
+                say!("WRONG: {}", one_line(&finding.to_string(), records::MOST_FINDING));
+            }
+        }
         News::Trouble(error) => say_aside!("{error}; trying again"),
     };
     keeping::keep(folder.path()?, news, stopped()?).await?;
     Ok(())
 }
 
+/// For how long what counts may be signed by hand.
+const LONGEST: Duration = Duration::from_hours(30 * 24);
+
 async fn sign(long: &str, folder: &FleetFolder) -> Run {
     let unknown = || Failure::Usage(format!("`{long}` is no length of time: say 30s, 30m, 12h or 7d"));
     let long = Duration::from_millis(milliseconds(long).ok_or_else(unknown)?);
+    if long > LONGEST {
+        return Err(Failure::Usage(format!(
+            "{} days at most: for so long a revocation can be held back",
+            LONGEST.as_secs() / 86_400
+        )));
+    }
     let (mut folder, client) = settled(folder).await?;
     let roll = folder.sign_for(&client, long).await?;
     say!("What counts in the fleet now counts until {}.", clock::date(roll.until_ms));

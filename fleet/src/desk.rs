@@ -7,6 +7,7 @@
 //! anything in the name of those people, to those hosts, and nothing else.
 
 mod hosts;
+mod ids;
 mod speaking;
 mod terminal;
 
@@ -43,6 +44,7 @@ use super::membership::{Membership, MembershipError, Taken};
 use super::statement::{self, Question, Reply, Signed, Statement as _};
 use super::{MemberId, random_hex};
 use hosts::{Hosts, Known};
+use ids::{Ids, Whose};
 use speaking::{Heard, Speaking};
 use terminal::Asked;
 
@@ -58,6 +60,10 @@ const TOLD: usize = 30;
 const TOLD_IN: Duration = Duration::from_mins(10);
 /// Most letters of one host's reply where several reply.
 const MOST_OF_A_REPLY: usize = 600;
+/// What became of a card whose id another host has, too.
+const DISPUTED: &str = "Two hosts hold something under this id: it is answered at the host";
+/// What is said where nobody knows whether words will reach their host.
+const MAY_COUNT: &str = "What was said may still count within half a minute. Say: pending";
 /// Longest that a card is shown as open, whatever its host says, in milliseconds.
 const LONGEST_MS: u64 = 3_600_000;
 
@@ -190,6 +196,7 @@ pub async fn run(
         channels,
         board: Board::default(),
         hosts: Mutex::new(Hosts::new(own)),
+        ids: Mutex::default(),
         shown: Mutex::default(),
         unfit: Mutex::default(),
         told: Mutex::default(),
@@ -291,6 +298,8 @@ impl Speaker<'_> {
 /// What somebody says.
 struct Speech<'a> {
     words: &'a str,
+    /// The version of the card that was on the screen.
+    version: Option<u64>,
     account: String,
     name: String,
     on: Option<bool>,
@@ -310,7 +319,9 @@ struct Desk {
     channels: BTreeMap<String, Settings>,
     board: Board,
     hosts: Mutex<Hosts>,
+    /// Locked before the board: what stands here is what the board shows.
     shown: Mutex<BTreeMap<ApprovalId, Shown>>,
+    ids: Mutex<Ids>,
     /// Rows that are nothing to be shown, by their digests: they are not read again.
     unfit: Mutex<BTreeSet<String>>,
     /// When cards of each host were told of late.
@@ -445,28 +456,38 @@ impl Desk {
         let mut there = Vec::new();
         let digests: BTreeSet<String> = rows.iter().map(|row| row.get(3)).collect();
         held(&self.unfit).retain(|digest| digests.contains(digest));
+        held(&self.ids).tidy();
+        let mut holding = Vec::new();
         for row in &rows {
             let (host, number, id, digest): (String, i32, String, String) =
                 (row.get(0), row.get(1), row.get(2), row.get(3));
             let Some(id) = ApprovalId::parse(&id) else { continue };
             let Some(known) = held(&self.hosts).of(&host, number) else { continue };
+            let whose = held(&self.ids).holds(&id, &known.member);
+            holding.push((known, id, digest, whose));
+        }
+        for (known, id, digest, whose) in holding {
+            // By now another host may have been seen with it.
+            if whose != Whose::Its || held(&self.ids).is_disputed(&id) {
+                if held(&self.unfit).insert(digest) {
+                    tracing::warn!(host = %known.member, %id, ?whose, "a question that is not shown: it is answered at its host");
+                }
+                continue;
+            }
             there.push((known.member.clone(), id.clone()));
-            let is_new = match held(&self.shown).get(&id) {
-                None => true,
-                // Two hosts with one id: the first one has it.
-                Some(shown) => shown.member == known.member && shown.row != digest,
-            };
+            let is_new = held(&self.shown).get(&id).is_none_or(|shown| shown.row != digest);
             if !is_new || held(&self.unfit).contains(&digest) {
                 continue;
             }
+            let MemberId { host, number, .. } = &known.member;
             let row = client
                 .query_opt(
                     "SELECT text, signature FROM question WHERE host = $1 AND number = $2 AND id = $3",
-                    &[&host, &number, &id.as_str()],
+                    &[&host.as_str(), number, &id.as_str()],
                 )
                 .await?;
             let Some(question) = row.and_then(|row| statement::in_row(&row, 0)?.read::<Question>(&known.key)) else {
-                tracing::warn!(host, %id, "a question that its host has not signed: it is not shown");
+                tracing::warn!(%host, %id, "a question that its host has not signed: it is not shown");
                 held(&self.unfit).insert(digest);
                 continue;
             };
@@ -480,8 +501,10 @@ impl Desk {
             .map(|(id, _)| id.clone())
             .collect();
         for id in gone {
-            held(&self.shown).remove(&id);
-            self.board.end(&id, "No longer held");
+            let is_disputed = held(&self.ids).is_disputed(&id);
+            let mut shown = held(&self.shown);
+            shown.remove(&id);
+            self.board.end(&id, if is_disputed { DISPUTED } else { "No longer held" });
         }
         Ok(())
     }
@@ -489,11 +512,11 @@ impl Desk {
     /// Puts a question on the board as it stands.
     fn put(&self, known: &Known, id: &ApprovalId, row: String, question: &Question) {
         let shown = &question.shown;
-        let was = held(&self.shown).get(id).map(|shown| (shown.digest.clone(), shown.workspace.clone()));
+        let mut all = held(&self.shown);
+        let was = all.get(id).map(|shown| (shown.digest.clone(), shown.workspace.clone()));
         if let (Some(what), Some((digest, workspace))) = (&shown.over, was) {
             // What it was is shown already.
-            let entry = Shown { member: known.member.clone(), row, digest, workspace };
-            held(&self.shown).insert(id.clone(), entry);
+            all.insert(id.clone(), Shown { member: known.member.clone(), row, digest, workspace });
             return self.board.end(id, what);
         }
         let Ok(card) = serde_json::from_str::<Card>(&shown.card) else {
@@ -506,7 +529,7 @@ impl Desk {
         let left = shown.until_ms.saturating_sub(now.unix_ms).min(LONGEST_MS);
         let card = Card { id: id.clone(), workspace: workspace.clone(), expires_boot_ms: now.boot_ms + left, ..card };
         let entry = Shown { member: known.member.clone(), row, digest: shown.digest(), workspace };
-        held(&self.shown).insert(id.clone(), entry);
+        all.insert(id.clone(), entry);
         match &shown.over {
             Some(what) => self.board.end(id, what),
             None if shown.is_quiet || !self.may_tell(&known.member) => self.board.put_quietly(card),
@@ -566,7 +589,7 @@ impl Desk {
             None => None,
             Some(settings) => {
                 let account = format!("{}:{user}", settings.kind.word());
-                let said = Speech { words, account, name: name.clone(), on: *on, sees_all: *sees_all };
+                let said = Speech { words, version: None, account, name: name.clone(), on: *on, sees_all: *sees_all };
                 self.told(client, &Speaker::Channel(settings, user), said, at_ms).await
             }
         };
@@ -606,10 +629,19 @@ impl Desk {
                         is_asked_around = true;
                         held(&self.hosts).all()
                     }
+                    None if held(&self.ids).is_disputed(id) => return refused(DISPUTED.to_owned()),
                     None => return refused(format!("nothing is pending here under `{id}`")),
                     Some(shown) if !is_about(&shown.workspace) => {
                         let workspace = &shown.workspace;
                         return refused(format!("you are not among those who may answer for {workspace} ({id})"));
+                    }
+                    // A yes is about what was on the screen.
+                    Some(_)
+                        if speech.version.is_some()
+                            && matches!(said, Said::Answer(_, Word::Approve(_), _))
+                            && self.board.card(id).map(|shown| shown.version) != speech.version =>
+                    {
+                        return refused(control::HAS_CHANGED.to_owned());
                     }
                     Some(shown) => {
                         words.digest = Some(shown.digest.clone());
@@ -650,34 +682,31 @@ impl Desk {
             asked.push((member.clone(), self.say(client, member, &words).await));
         }
         let until = tokio::time::Instant::now() + REPLY;
-        let (mut all_ok, mut lines) = (true, Vec::new());
+        let (mut all_ok, mut any_ok, mut lines, mut silent) = (true, false, Vec::new(), Vec::new());
         for (member, waits) in asked {
             let told = match waits {
-                Err(error) => Some(Answered { ok: false, text: error.to_string() }),
+                // Whether it is there nobody knows.
+                Err(error) => Some(Answered { ok: false, text: format!("{error}; {MAY_COUNT}") }),
                 Ok(reply) => {
                     let told = tokio::time::timeout_at(until, reply).await.ok().and_then(Result::ok);
                     told.unwrap_or_else(|| {
-                        let text = format!("{member} has not answered yet; it may be cut off. Say: pending");
-                        Some(Answered { ok: false, text })
+                        silent.push(member.clone());
+                        Some(Answered { ok: false, text: format!("no answer yet; it may be cut off. {MAY_COUNT}") })
                     })
                 }
             };
-            if is_one {
-                return told;
-            }
             let Some(told) = told else { continue };
-            if is_asked_around && told.ok {
-                return Some(told);
+            // Asked around, most have nothing under the id.
+            if is_asked_around && !told.ok && !silent.contains(&member) {
+                continue;
             }
-            all_ok &= told.ok;
-            // No host's reply looks like another's.
-            let text: String = told.text.chars().take(MOST_OF_A_REPLY).collect();
-            lines.push(format!("{member}: {}", text.replace('\n', "\n    ")));
+            (all_ok, any_ok) = (all_ok && told.ok, any_ok || told.ok);
+            lines.push(told_by(&member, &told.text, if is_one { usize::MAX } else { MOST_OF_A_REPLY }));
         }
-        if is_asked_around {
+        if is_asked_around && lines.is_empty() {
             return refused("nothing is held, or let through ahead, under this id at any host".to_owned());
         }
-        (!lines.is_empty()).then(|| Answered { ok: all_ok, text: lines.join("\n") })
+        (!lines.is_empty()).then(|| Answered { ok: all_ok || is_asked_around && any_ok, text: lines.join("\n") })
     }
 
     /// Says something to a host: what will come of it.
@@ -714,6 +743,15 @@ impl Desk {
         };
         Answered { ok: true, text }
     }
+}
+
+/// What a host replies, under its name: no reply looks like another host's.
+fn told_by(member: &MemberId, text: &str, most: usize) -> String {
+    let text: String = text.chars().take(most).collect();
+    let breaks = |letter: char| {
+        matches!(letter, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    };
+    format!("{member}: {}", text.split(breaks).collect::<Vec<_>>().join("\n    "))
 }
 
 /// Says something to a host in the name of a desk, in one go: its number in the database.

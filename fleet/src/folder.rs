@@ -17,6 +17,7 @@ use super::token::{self, Token};
 use super::{HostName, MemberId, random_hex, role, schema};
 use bashgate::clock;
 use bashgate::fleet::bundle::BundleError;
+use bashgate::fleet::roll::Belongs;
 use bashgate::state::{self, StateError};
 
 /// How long a token counts that nobody has used.
@@ -122,6 +123,9 @@ pub enum FolderError {
     /// No such policy.
     #[error("{0}")]
     NoPolicy(String),
+    /// The fleet's key has signed something that this folder does not know.
+    #[error("this folder is behind what its key has signed: {0}")]
+    Behind(String),
 }
 
 impl From<tokio_postgres::Error> for FolderError {
@@ -144,6 +148,7 @@ impl FolderError {
             Self::Newer(_) => "run the newer bashgate",
             Self::Unknown(_) => "see: bashgate fleet list",
             Self::Policy(_) => "docs/fleet.md says what stands in it",
+            Self::Behind(_) => "use the newest copy of the folder, and only one of them",
             Self::NoPolicy(_) => "see: bashgate fleet policy list",
             Self::Member(_) => "revoke it first, if it is to begin anew: bashgate fleet revoke",
         }
@@ -270,8 +275,42 @@ impl Folder {
         self.content.hosts.iter().find(|known| known.member.host == *host && known.revoked_ms.is_none())
     }
 
+    /// Takes in a list of who belongs to the fleet that its key has signed since this folder was written.
+    pub(crate) fn takes_in(&mut self, members: &[Belongs]) {
+        let now = clock::now().unix_ms;
+        let hosts = &mut self.content.hosts;
+        for known in hosts.iter_mut().filter(|known| known.revoked_ms.is_none() && known.key.is_some()) {
+            if !members.iter().any(|belongs| belongs.member == known.member) {
+                known.revoked_ms = Some(now);
+            }
+        }
+        for belongs in members {
+            let key = Some(belongs.key.clone());
+            match hosts.iter_mut().find(|known| known.member == belongs.member) {
+                Some(known) => (known.key, known.secret) = (key, None),
+                None => hosts.push(Known {
+                    member: belongs.member.clone(),
+                    desk: belongs.desk,
+                    secret: None,
+                    key,
+                    enrolled_ms: now,
+                    revoked_ms: None,
+                    seen: None,
+                }),
+            }
+        }
+    }
+
+    /// Takes in that somebody was revoked.
+    pub(crate) fn is_revoked(&mut self, member: &MemberId, at_ms: u64) {
+        if let Some(known) = self.content.hosts.iter_mut().find(|known| known.member == *member) {
+            known.revoked_ms.get_or_insert(at_ms);
+        }
+    }
+
     /// Makes the token of a new host, or a new desk. One that was never used counts no more where another is made for the same host.
     pub async fn enrol(&mut self, client: &Client, host: HostName, desk: bool) -> Result<Token, FolderError> {
+        self.catch_up(client).await?;
         if let Some(known) = self.living(&host) {
             if known.key.is_some() {
                 return Err(FolderError::Member(known.member.clone()));
@@ -368,6 +407,7 @@ impl Folder {
 
     /// A host belongs to the fleet no more: it is let in no more, and nothing that it signs later counts.
     pub async fn revoke(&mut self, client: &Client, host: &HostName) -> Result<MemberId, FolderError> {
+        self.catch_up(client).await?;
         // The last of its name, also one that is revoked already: the database may not have heard of it yet.
         let known = self.content.hosts.iter_mut().rfind(|known| known.member.host == *host);
         let known = known.ok_or_else(|| FolderError::Unknown(host.clone()))?;

@@ -12,7 +12,7 @@ use tokio_postgres::Client;
 
 use super::database::{DatabaseError, OF_FLEET, Pauses, timely};
 use super::folder::{Folder, FolderError, Seen, Settled};
-use super::statement::{self, Statement as _};
+use super::statement::{self, Revoked, Statement as _};
 use super::verify::{self, Finding, Report};
 use super::{HostName, MemberId, schema};
 use bashgate::clock;
@@ -26,6 +26,8 @@ const LOOK: Duration = Duration::from_secs(5);
 const SIGN: Duration = Duration::from_mins(1);
 /// How often all records are verified.
 const VERIFY: Duration = Duration::from_mins(10);
+/// Greatest number of a policy.
+const MOST_NUMBER: i32 = 1_000_000_000;
 /// How long is waited before the next try, first and most.
 const WAITS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(20)];
 
@@ -62,12 +64,13 @@ impl Folder {
         });
         let members = serde_json::to_string(&members.collect::<Vec<_>>()).unwrap_or_default();
         let fleet = self.id().to_owned();
-        // A folder that was put back goes on behind what its key has signed since.
-        let row = client.query_opt("SELECT text, signature FROM bashgate.roll", &[]).await?;
-        let there = row.and_then(|row| statement::in_row(&row, 0)?.read::<Roll>(self.root()));
-        let there = there.filter(|there| there.fleet == fleet).map_or(0, |there| there.number);
+        let there = self.rolled_there(client).await?.map_or(0, |(there, _)| there.number);
         let rolled = self.rolled();
-        rolled.number = rolled.number.max(there) + 1;
+        // Another copy of the folder has signed since it was looked at: the next look takes that in.
+        if there > rolled.number {
+            return Err(FolderError::Behind("another copy of this folder signs, too".to_owned()));
+        }
+        rolled.number = rolled.number.saturating_add(1);
         let roll = Roll {
             fleet,
             number: rolled.number,
@@ -91,8 +94,64 @@ impl Folder {
         Ok(roll)
     }
 
+    /// What the database holds of what this fleet's key has signed last, with the list of members that came with it.
+    async fn rolled_there(&self, client: &Client) -> Result<Option<(Roll, String)>, FolderError> {
+        let row = client.query_opt("SELECT text, signature, members FROM bashgate.roll", &[]).await?;
+        let there = row.and_then(|row| Some((statement::in_row(&row, 0)?.read::<Roll>(self.root())?, row.get(2))));
+        Ok(there.filter(|(there, _)| there.fleet == self.id()))
+    }
+
+    /// Takes in what the fleet's key has signed and this folder does not know: it was put back from a backup, or there is another copy of it.
+    /// Who was revoked meanwhile stays so, and the policy is the one that holds.
+    pub async fn catch_up(&mut self, client: &Client) -> Result<(), FolderError> {
+        let Some((there, members)) = self.rolled_there(client).await? else { return Ok(()) };
+        if there.number <= self.rolled().number {
+            return Ok(());
+        }
+        let behind = |why: &str| FolderError::Behind(why.to_owned());
+        if Digest::of(members.as_bytes()).hex() != there.members {
+            return Err(behind("the database's list of members is not the one that was signed"));
+        }
+        let members: Vec<Belongs> =
+            serde_json::from_str(&members).map_err(|_| behind("the list of members cannot be read"))?;
+        self.takes_in(&members);
+        for row in
+            client.query("SELECT revoked, revoked_signature FROM bashgate.host WHERE revoked IS NOT NULL", &[]).await?
+        {
+            if let Some(revoked) = statement::in_row(&row, 0).and_then(|signed| signed.read::<Revoked>(self.root())) {
+                self.is_revoked(&revoked.member, revoked.at_ms);
+            }
+        }
+        for version in there.policy.iter().chain(there.first.as_ref().map(|first| &first.version)) {
+            let row =
+                client.query_opt("SELECT text FROM bashgate.policy WHERE number = $1", &[&version.number]).await?;
+            let text = row.map(|row| row.get::<_, String>(0));
+            let text = text.filter(|text| Digest::of(text.as_bytes()).hex() == version.digest);
+            let text = text.ok_or_else(|| behind("the database's policy is not the one that was signed"))?;
+            let path = self.policy_file(version.number);
+            state::write_whole(&path, text.as_bytes()).map_err(|source| FolderError::File { path, source })?;
+        }
+        // No number comes again, also of one that holds no more.
+        let given =
+            client.query_one("SELECT coalesce(max(number), 0) FROM bashgate.policy WHERE number < $1", &[&MOST_NUMBER]);
+        let given: i32 = given.await?.get(0);
+        let rolled = self.rolled();
+        if rolled.policy != there.policy {
+            rolled.before.extend(rolled.policy.take());
+        }
+        rolled.last = rolled.last.max(given);
+        rolled.until_ms = rolled.until_ms.max(there.until_ms);
+        (rolled.number, rolled.policy, rolled.first) = (there.number, there.policy, there.first);
+        self.save()?;
+        tracing::warn!(
+            "this folder was behind what its key has signed: was it put back, or is there a copy of it? It has caught up"
+        );
+        Ok(())
+    }
+
     /// Signs what counts for so long from now on, whether or not somebody keeps the fleet meanwhile.
     pub async fn sign_for(&mut self, client: &Client, long: Duration) -> Result<Roll, FolderError> {
+        self.catch_up(client).await?;
         let long = u64::try_from(long.as_millis()).unwrap_or(u64::MAX);
         let until_ms = clock::now().unix_ms.saturating_add(long);
         self.rolled().until_ms = until_ms;
@@ -116,6 +175,9 @@ impl Folder {
             return Err(FolderError::NoPolicy(format!("it is longer than {MOST_POLICY} bytes")));
         }
         let rolled = self.rolled();
+        if rolled.last >= MOST_NUMBER {
+            return Err(FolderError::NoPolicy("there are no more numbers for policies".to_owned()));
+        }
         rolled.last += 1;
         let number = rolled.last;
         let path = self.policy_file(number);
@@ -137,6 +199,7 @@ impl Folder {
         text: &str,
         first: Vec<HostName>,
     ) -> Result<Version, FolderError> {
+        self.catch_up(client).await?;
         for host in &first {
             if self.living(host).is_none_or(|known| known.desk) {
                 return Err(FolderError::Unknown(host.clone()));
@@ -161,6 +224,7 @@ impl Folder {
 
     /// What some hosts have first is for all from now on.
     pub async fn widen_policy(&mut self, client: &Client) -> Result<Version, FolderError> {
+        self.catch_up(client).await?;
         let first = self.rolled().first.clone();
         let none = || FolderError::NoPolicy("there is no policy that only some hosts have".to_owned());
         let version = first.ok_or_else(none)?.version;
@@ -172,6 +236,7 @@ impl Folder {
     /// Back to what held before: where some hosts have another policy first, to that of all; else to the one before it, under a number
     /// of its own. `None` where there was none.
     pub async fn back_policy(&mut self, client: &Client) -> Result<Option<Version>, FolderError> {
+        self.catch_up(client).await?;
         if self.rolled().first.take().is_none() {
             let before = self.rolled().before.pop();
             let now = match before {
@@ -265,6 +330,7 @@ async fn keeps(folder: &Path, is_new: &mut bool, found: &mut Vec<String>, news: 
             let mut open = Folder::open(folder)?;
             let settled = timely(async {
                 // First of all: whatever keeps a host from joining, the others wait for this.
+                open.catch_up(&client).await?;
                 if is_due(signed, SIGN) {
                     open.sign_roll(&client).await?;
                     signed = Some(Instant::now());

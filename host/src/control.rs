@@ -49,6 +49,9 @@ pub enum ControlCommand {
     Say {
         /// The words.
         words: String,
+        /// The version of the card that a yes is about, as it was on the screen: another one is not approved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<u64>,
     },
     /// A link to the page, which works once.
     PageLink,
@@ -168,6 +171,16 @@ impl Reply {
     }
 }
 
+impl ControlCommand {
+    /// Words that are about no card on a screen.
+    pub fn say(words: impl Into<String>) -> Self {
+        Self::Say { words: words.into(), version: None }
+    }
+}
+
+/// What is said where a card is another one than on the screen.
+pub const HAS_CHANGED: &str = "it has changed since you saw it; look at it, then say it again";
+
 /// How long the command line waits for the host, which may have ten thousand to deny.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -259,9 +272,14 @@ where
     }
     let reply = match serde_json::from_str(&line) {
         Err(error) => Reply::refused(format!("the command is not understood: {error}")),
-        Ok(command) => match answers(command, by).await {
-            Some(reply) => reply,
-            None => return,
+        Ok(command) => tokio::select! {
+            biased;
+            // Whoever hangs up does not see what comes of it: nothing is kept for later.
+            () = hangs_up(&mut reader) => return,
+            reply = answers(command, by) => match reply {
+                Some(reply) => reply,
+                None => return,
+            },
         },
     };
     if let Ok(mut text) = serde_json::to_string(&reply) {
@@ -270,11 +288,20 @@ where
     }
 }
 
-/// A card as commands give it: its command masked, and how long it can still be answered.
-pub fn card(card: &Card, now_boot_ms: u64) -> Value {
+/// Waits until nobody reads any more what is answered.
+async fn hangs_up(reader: &mut (impl tokio::io::AsyncRead + Unpin)) {
+    let mut more = [0; 64];
+    while reader.read(&mut more).await.is_ok_and(|count| count > 0) {}
+}
+
+/// A card as commands give it: its command masked, how long it can still be answered, and which version of it stands on the board.
+pub fn card(card: &Card, now_boot_ms: u64, version: Option<u64>) -> Value {
     let mut value = serde_json::to_value(card).unwrap_or_default();
     if let Some(fields) = value.as_object_mut() {
         fields.remove("key");
+        if let Some(version) = version {
+            fields.insert("version".to_owned(), json!(version));
+        }
         let masked = credentials::mask(&card.command);
         fields.insert("is_masked".to_owned(), json!(masked != card.command));
         fields.insert("command".to_owned(), json!(masked));

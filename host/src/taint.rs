@@ -126,26 +126,17 @@ pub struct Seen {
     /// How often something was seen here, also the same again.
     #[serde(default)]
     pub raised: u64,
-    /// What of other hosts of the fleet counts here already, by their place.
+    /// When that was last, in milliseconds since 1970.
+    #[serde(default)]
+    pub raised_ms: u64,
+    /// What of other hosts of the fleet counts here already: by their place, the marks of what they have told, the latest at the end. No
+    /// time orders them: a clock that was put right would keep out what is seen later.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub joined: BTreeMap<String, Joined>,
+    pub joined: BTreeMap<String, Vec<String>>,
 }
 
-/// What of another host of the fleet counts here already.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Joined {
-    /// The mark of what it has told.
-    pub mark: String,
-    /// When it said so first, in milliseconds since 1970 by its clock: an older word is none.
-    pub at_ms: u64,
-}
-
-impl Joined {
-    /// True where what is told of this time is to be joined.
-    pub fn is_outdated_by(&self, mark: &str, at_ms: u64) -> bool {
-        self.mark != mark && self.at_ms < at_ms
-    }
-}
+/// Most marks that are kept of one place: more than a host tells in the time that a word of it counts.
+const MAX_MARKS: usize = 64;
 
 /// Most causes that are kept for a workspace.
 pub const MAX_CAUSES: usize = 64;
@@ -155,7 +146,9 @@ impl Seen {
     pub fn raise(&mut self, cause: Cause) -> bool {
         let cut = |text: String| if text.len() > MAX_WORDS { text.chars().take(MAX_WORDS / 4).collect() } else { text };
         let cause = Cause { source: cut(cause.source), by: cut(cause.by), ..cause };
-        self.raised += u64::from(!cause.heard);
+        if !cause.heard {
+            (self.raised, self.raised_ms) = (self.raised + 1, cause.at_ms);
+        }
         let taint = self.taint.join(cause.label.taint());
         let rose = taint != self.taint;
         if rose {
@@ -182,6 +175,19 @@ impl Seen {
         rose
     }
 
+    /// What another host has told under this mark counts from now on. False where it did already.
+    pub fn joins(&mut self, place: &str, mark: &str) -> bool {
+        let marks = self.joined.entry(place.to_owned()).or_default();
+        if marks.iter().any(|known| known == mark) {
+            return false;
+        }
+        marks.push(mark.to_owned());
+        if marks.len() > MAX_MARKS {
+            marks.remove(0);
+        }
+        true
+    }
+
     /// A clean start in a new epoch: for a person's audited act only.
     #[must_use]
     pub fn start_over(&self) -> Self {
@@ -190,6 +196,7 @@ impl Seen {
             epoch: self.epoch + 1,
             causes: Vec::new(),
             raised: self.raised,
+            raised_ms: self.raised_ms,
             joined: self.joined.clone(),
         }
     }
@@ -230,6 +237,20 @@ mod tests {
         assert_eq!(sources.len(), MAX_CAUSES);
         assert_eq!((sources[0], sources[1], sources[2]), ("host0", ".env", "host138"));
         assert_eq!(sources.last(), Some(&"host199"));
+    }
+
+    #[test]
+    fn what_another_host_tells_is_joined_once() {
+        let mut seen = Seen::default();
+        assert!(seen.joins("one.a", "1") && seen.joins("one.a", "2") && seen.joins("two.a", "1"));
+        // In whatever order it comes again.
+        assert!(!seen.joins("one.a", "1") && !seen.joins("one.a", "2"));
+        assert!(!seen.start_over().joins("one.a", "2"), "what was cleared stays so");
+        for mark in 0..1000 {
+            assert!(seen.joins("one.a", &format!("mark {mark}")));
+        }
+        assert_eq!(seen.joined["one.a"].len(), MAX_MARKS);
+        assert!(!seen.joins("one.a", "mark 990"));
     }
 
     #[test]

@@ -590,8 +590,17 @@ pub(super) fn what_is_risky_takes_a_code<S: Service>() {
     approve(&second.id(), &codes[0]);
     stage.hears("that is not code 2 of your sheet");
     assert_eq!(stage.site.pending().len(), 2, "nothing of that counts");
+    // More wait than were shown: the code is for those that were.
+    let again = stage.site.check_later(ASKED);
+    // Whoever asks at the host what is held is shown it by that.
+    let joined = || stage.site.audit().iter().any(|record| record["detail"]["event"] == "joined");
+    until("two to wait", || joined().then_some(()));
+    approve(&card.id(), &codes[0]);
+    stage.hears("2 requests wait for");
+    assert!(!running.is_finished() && !again.is_finished());
     approve(&card.id(), &format!("{} {}", &codes[0][..4], &codes[0][4..]));
     running.join().unwrap().expect(0);
+    again.join().unwrap().expect(0);
     stage.says(&card.message, "Approved by ");
     approve(&second.id(), &codes[0]);
     approve(&second.id(), &codes[2]);

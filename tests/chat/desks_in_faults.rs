@@ -1,6 +1,7 @@
 //! A fleet whose database fails over, fills up, hangs, and whose clocks differ: hosts decide, nothing is lost or doubled, and desks answer
 //! again when they can.
 
+use std::io::Write as _;
 use std::process::Command;
 use std::time::Duration;
 
@@ -223,6 +224,105 @@ fn tables_of_an_earlier_version_are_brought_up_to_this_one() {
     fleet.postgres.sql("UPDATE fleet SET version = 3").expect(0);
     let refused = fleet.cli(&["list"]).expect(1);
     assert!(refused.stderr.contains("version 3") && refused.stderr.contains("newer bashgate"), "{refused:?}");
+}
+
+/// A hostile host takes the id of what another one holds. Whoever has read its card lets nothing else run by that.
+#[test]
+fn no_host_answers_under_another_hosts_id() {
+    let mut world = World::new();
+    let state = world.hosts[0].site.path().join("state");
+    let membership = Membership::load(&state).unwrap().unwrap();
+    let key = membership.key(&state).unwrap();
+    let sql = |text: &str| world.fleet.postgres.sql(text).expect(0).stdout;
+    let mine = world.hosts[0].site.check_later("curl -s https://harmless.example");
+    let own = world.hosts[0].site.held("curl -s https://harmless.example");
+    world.card(&own);
+    let text = sql(&format!("SELECT text FROM question WHERE id = '{own}'"));
+    let question: Question = serde_json::from_str(text.trim()).unwrap();
+    let as_mine = |id: &str| {
+        let mut card: Value = serde_json::from_str(&question.shown.card).unwrap();
+        card["id"] = id.into();
+        let shown = Shown { id: id.to_owned(), card: card.to_string(), ..question.shown.clone() };
+        let Signed { text, signature } = Question { shown, ..question.clone() }.sign(&key);
+        let text = text.replace('\'', "''");
+        sql(&format!(
+            "INSERT INTO question VALUES ('web-1', 1, '{id}', '{text}', '{signature}'); NOTIFY bashgate_desks"
+        ));
+    };
+    // The other one's card is up already: neither of them is answered here.
+    let first = world.hosts[1].site.check_later(ASKED);
+    let id = world.hosts[1].site.held(ASKED);
+    world.card(&id);
+    as_mine(&id);
+    world.hears("Two hosts hold something under this id");
+    world.approves(&id);
+    pause(Duration::from_secs(2));
+    sql(&format!("DELETE FROM question WHERE id = '{id}' AND host = 'web-1'"));
+    pause(Duration::from_secs(2));
+    world.approves(&id);
+    pause(Duration::from_secs(3));
+    assert!(!first.is_finished(), "not when it is given up, either");
+    world.hosts[1].site.cli(["deny", &id]).expect(0);
+    first.join().unwrap().expect(2);
+    // The hostile one is there first, since whoever administers the database holds the other one back; then he exchanges them.
+    sql("CREATE FUNCTION drops() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+         CREATE TRIGGER drops BEFORE INSERT ON question FOR EACH ROW WHEN (NEW.host = 'web-2') EXECUTE FUNCTION drops()");
+    let second = world.hosts[1].site.check_later("curl -s https://steal.example");
+    let id = world.hosts[1].site.held("curl -s https://steal.example");
+    as_mine(&id);
+    world.card(&id);
+    sql(&format!("DROP TRIGGER drops ON question; DELETE FROM question WHERE id = '{id}'"));
+    world.hosts[1].stops();
+    world.hosts[1].starts();
+    let there = || sql(&format!("SELECT count(*) FROM question WHERE id = '{id}' AND host = 'web-2'"));
+    until("the other one's", || (there().trim() == "1").then_some(()));
+    pause(Duration::from_secs(6));
+    world.approves(&id);
+    pause(Duration::from_secs(4));
+    assert!(!second.is_finished());
+    assert!(!world.cards().iter().any(|shown| shown.text.contains("steal.example")), "it is not shown under that id");
+    world.hosts[1].site.cli(["deny", &id]).expect(0);
+    second.join().unwrap().expect(2);
+    // A denial that is asked around says who has done what.
+    world.approves(&own);
+    mine.join().unwrap().expect(0);
+    world.ends();
+}
+
+/// Who asks a desk that hangs and does not wait has asked nothing.
+#[test]
+fn what_was_given_up_at_a_desk_that_hung_is_not_done_later() {
+    let mut world = World::new();
+    world.hears_terminals();
+    let folder = world.desks[0].folder.clone();
+    let running = world.hosts[0].site.check_later(ASKED);
+    let id = world.hosts[0].site.held(ASKED);
+    world.card(&id);
+    pause(Duration::from_secs(6));
+    let signal = |what| {
+        let running = world.desks[0].running.as_ref().unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_child(running), what).unwrap();
+    };
+    let say = || {
+        let mut stream = std::os::unix::net::UnixStream::connect(bashgate::state::socket(&folder)).unwrap();
+        let command = bashgate::control::ControlCommand::say(format!("approve {id}"));
+        writeln!(stream, "{}", serde_json::to_string(&command).unwrap()).unwrap();
+        stream
+    };
+    signal(rustix::process::Signal::STOP);
+    let given_up = say();
+    pause(Duration::from_millis(500));
+    drop(given_up);
+    pause(Duration::from_secs(1));
+    signal(rustix::process::Signal::CONT);
+    pause(Duration::from_secs(4));
+    assert!(!running.is_finished());
+    // Who waits is heard.
+    let waits = say();
+    let told = std::io::read_to_string(waits).unwrap();
+    assert!(told.contains("web-1: Approved"), "{told}");
+    running.join().unwrap().expect(0);
+    world.ends();
 }
 
 /// Hosts of other versions: what a desk can read of a card it shows, and what it cannot hides nothing else.

@@ -16,7 +16,7 @@ use crate::fleet::{Fleet, Member};
 pub(crate) struct Desk {
     pub(crate) folder: PathBuf,
     key: String,
-    running: Option<Child>,
+    pub(super) running: Option<Child>,
 }
 
 impl Drop for Desk {
@@ -488,7 +488,7 @@ fn who_runs_a_desk_answers_in_its_terminal_where_hosts_hear_that() {
     let folder = world.desks[0].folder.clone();
     let top = || bashgate(&["desk", "top", "--once"], &folder);
     let say = |words: &str| {
-        let command = bashgate::control::ControlCommand::Say { words: words.to_owned() };
+        let command = bashgate::control::ControlCommand::say(words);
         bashgate::control::ask(&bashgate::state::socket(&folder), &command).unwrap().unwrap()
     };
     let first = world.hosts[0].site.check_later(ASKED);

@@ -81,6 +81,43 @@ fn a_key_releases_a_waiting_hook_and_another_browser_sees_who_did_it() {
     drop(host);
 }
 
+/// Where somebody types, the card stays as it is on the screen, and nothing else is approved by it.
+#[test]
+fn what_is_not_on_the_screen_is_not_approved() {
+    let (site, _host) = site("");
+    let mut browser = Browser::start();
+    browser.open("a", &link(&site));
+    let first = site.check_later(ASKED);
+    let id = site.held(ASKED);
+    browser.wait("a", "document.querySelectorAll('.card').length === 1");
+    settles();
+    browser.read("a", &format!("select('{id}')"));
+    browser.press("a", "r");
+    let second = site.check_later(ASKED);
+    let two = || site.pending().iter().any(|card| card["waiting"] == 2).then_some(());
+    until("two to wait", two);
+    browser.wait("a", &format!("cards.get('{id}').waiting === 2"));
+    settles();
+    // A finger presses before the field has lost the focus.
+    browser.read("a", &format!("{}.querySelector('.approve').click()", card(&id)));
+    browser.sees("a", "The card has changed");
+    // Who leaves the field sees it, and it settles first.
+    browser.press("a", "Escape");
+    browser.press("a", "a");
+    browser.sees("a", "2 wait");
+    // Somebody else's page, or one that is late, names what it has shown.
+    let version = browser.read("a", &format!("cards.get('{id}').version"));
+    let late = format!("post('/api/say', {{ words: 'approve {id}', version: {version} - 1 }})");
+    browser.read("a", &late);
+    browser.sees("a", "it has changed since you saw it");
+    assert!(!first.is_finished() && !second.is_finished());
+    settles();
+    browser.press("a", "a");
+    first.join().unwrap().expect(0);
+    second.join().unwrap().expect(0);
+    assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
+}
+
 /// The field for a reason is nobody's to take away: what is typed there is never taken for answers, whatever the agent does meanwhile.
 #[test]
 fn what_is_typed_is_no_answer() {

@@ -29,7 +29,7 @@ impl Fleet {
         fleet
     }
 
-    fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("fleet")
     }
 

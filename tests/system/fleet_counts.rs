@@ -163,6 +163,61 @@ fn whoever_writes_the_database_sets_no_policy() {
     one.site.check("git push origin main").expect(2);
 }
 
+/// A folder that is put back from a backup does not take back what its key has signed since; nor does a copy of it.
+#[test]
+fn a_folder_that_is_put_back_takes_nothing_back() {
+    let fleet = Fleet::new();
+    let file = fleet.path().join("fleet.json");
+    let kept = fleet.kept();
+    let one = member(&fleet, "one", "");
+    push(&fleet, "[policy]\nfloor = \"allow\"\n", &[]).expect(0);
+    has(&fleet, "one", Some(1));
+    let _two = member(&fleet, "two", "");
+    let three = member(&fleet, "three", "");
+    has(&fleet, "two", Some(1));
+    let before = std::fs::read(&file).unwrap();
+    let four = member(&fleet, "four", "");
+    has(&fleet, "four", Some(1));
+    push(&fleet, NO_PUSH, &[]).expect(0);
+    has(&fleet, "one", Some(2));
+    fleet.cli(&["revoke", "two"]).expect(0);
+    drop(kept);
+    std::fs::write(&file, before).unwrap();
+    let kept = fleet.kept();
+    let listed = || fleet.cli(&["list"]).expect(0).stdout;
+    let is = |line: &str| listed().lines().any(|listed| listed.starts_with(line));
+    until("what was revoked", || is("two  revoked").then_some(()));
+    assert!(!is("one  revoked") && !is("four  revoked") && is("four  "), "{}", listed());
+    let roll = fleet.postgres.sql("SELECT members FROM roll").expect(0).stdout;
+    assert!(roll.contains("\"one\"") && roll.contains("\"four\"") && !roll.contains("\"two\""), "{roll}");
+    has(&fleet, "one", Some(2));
+    one.site.check("git push origin main").expect(2);
+    // No number comes again.
+    let pushed = push(&fleet, "[policy]\nfloor = \"ask\"\n", &[]).expect(0).stdout;
+    assert!(pushed.contains("Policy 3 "), "{pushed}");
+    has(&fleet, "four", Some(3));
+    fleet.cli(&["policy", "back"]).expect(0);
+    has(&fleet, "one", Some(4));
+    one.site.check("git push origin main").expect(2);
+    // Another copy of the folder: what was done there holds here, and the other way round.
+    drop(kept);
+    let older = std::fs::read(&file).unwrap();
+    fleet.cli(&["revoke", "three"]).expect(0);
+    std::fs::write(&file, older).unwrap();
+    push(&fleet, NO_PUSH, &[]).expect(0);
+    let roll = fleet.postgres.sql("SELECT members FROM roll").expect(0).stdout;
+    assert!(roll.contains("\"one\"") && !roll.contains("\"three\""), "{roll}");
+    // What the key has not signed is taken in by nobody.
+    let newer = std::fs::read(&file).unwrap();
+    fleet.cli(&["sign", "--for", "1m"]).expect(0);
+    fleet.postgres.sql("UPDATE roll SET members = '[]'").expect(0);
+    std::fs::write(&file, newer).unwrap();
+    let refused = fleet.cli(&["sign", "--for", "1m"]).expect(1);
+    assert!(refused.stderr.contains("behind what its key has signed"), "{refused:?}");
+    fleet.cli(&["sign", "--for", "99d"]).expect(64);
+    drop((three, four));
+}
+
 /// A policy by which two hosts have one workspace, and a third one that has not made it.
 const SHARED: &str =
     "[workspaces.shop]\non = [\"one.default\", \"two.default\", \"three.nowhere\"]\nwhen_unknown = \"secret\"\n";

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::{say, say_part};
+use bashgate_shared::{say, say_aside, say_part};
 use clap::Subcommand;
 use serde_json::json;
 use tokio_postgres::Client;
@@ -10,6 +10,7 @@ use tokio_postgres::Client;
 use super::{FleetFolder, host_name, settled};
 use crate::folder::{Folder, FolderError};
 use crate::{HostName, MemberId, verify};
+use bashgate::chat::notice::one_line;
 use bashgate::cli::{Failure, Run};
 use bashgate::fleet::bundle::Bundle;
 
@@ -45,6 +46,9 @@ pub(super) enum PolicyAct {
     },
 }
 
+/// Most letters of what a host says.
+const MOST_WHY: usize = 1000;
+
 fn read_policy(file: &Path) -> Result<String, Failure> {
     let failed = |error| Failure::failed(format!("cannot read {}: {error}", file.display()), "check the path");
     std::fs::read_to_string(file).map_err(failed)
@@ -63,7 +67,13 @@ pub(super) async fn run(act: PolicyAct, folder: &FleetFolder) -> Run {
             let first = first.iter().map(|name| host_name(name)).collect::<Result<Vec<_>, _>>()?;
             let text = read_policy(&file)?;
             let names = first.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let bundle = Bundle::parse(&text).map_err(FolderError::from)?;
             let version = folder.push_policy(&client, &text, first).await?;
+            for host in bundle.hosts_of_workspaces() {
+                if folder.living(host).is_none_or(|known| known.desk) {
+                    say_aside!("the fleet has no host {host} yet: what its workspaces have seen nobody waits for");
+                }
+            }
             if names.is_empty() {
                 say!("Policy {} is to hold on all hosts.", version.number);
             } else {
@@ -130,7 +140,7 @@ async fn list_policies(json: bool, folder: &mut Folder, client: &Client) -> Run 
             line.push_str(&format!(", BEHIND {}", number(wanted(member))));
         }
         if let Some((number, why)) = &told.refused {
-            line.push_str(&format!("; {number} was refused there: {why}"));
+            line.push_str(&format!("; {number} was refused there: {}", one_line(why, MOST_WHY)));
         }
         if *ago > verify::FRESH_MS {
             line.push_str(&format!("; SILENT for {} min", ago / 60_000));

@@ -10,8 +10,12 @@ use super::{FleetFolder, host_name, milliseconds, settled};
 use crate::retention::{self, Pruned};
 use crate::search::{self, Found, Wanted};
 use crate::verify::{self, Chain, Listed};
+use bashgate::chat::notice::one_line;
 use bashgate::cli::{Failure, Run, words_of_record};
 use bashgate::clock;
+
+/// Most letters of what is wrong, which may name what somebody has written into the database.
+pub(super) const MOST_FINDING: usize = 1000;
 
 /// Which records are meant.
 #[derive(Args, Clone)]
@@ -115,7 +119,7 @@ pub(super) async fn check(json: bool, folder: &FleetFolder) -> Run {
             say!("{member}: {records} records, in order up to {upto}");
         }
         for finding in &report.findings {
-            say!("{finding}");
+            say!("{}", one_line(&finding.to_string(), MOST_FINDING));
         }
     }
     if report.findings.is_empty() {
@@ -160,7 +164,11 @@ pub(super) async fn search(wanted: &Wanted, lines: usize, json: bool, folder: &F
     let mut shown = 0;
     let mut out = std::io::stdout().lock();
     search::each(&client, wanted, true, |found| {
-        let line = if json { named(&found) } else { format!("{}  {}", found.host, words_of_record(&found.text)) };
+        let line = if json {
+            named(&found)
+        } else {
+            format!("{}  {}", one_line(&found.host, MOST_FINDING), words_of_record(&found.text))
+        };
         shown += 1;
         // A reader that closes the pipe has seen enough.
         writeln!(out, "{line}").is_ok() && shown < lines

@@ -19,6 +19,8 @@ use tokio_postgres::Client;
 
 use super::{Desk, Speaker, Speech};
 
+/// How long ago something may have been said, in milliseconds.
+const LATE_MS: u64 = 10_000;
 /// As what service the desk's own terminal stands in an account.
 const SERVICE: &str = "desk";
 
@@ -27,6 +29,8 @@ pub(super) struct Asked {
     command: ControlCommand,
     /// The user of this machine.
     by: String,
+    /// When, in milliseconds since 1970.
+    at_ms: u64,
     reply: oneshot::Sender<Reply>,
 }
 
@@ -57,7 +61,7 @@ impl Asked {
 /// Asks the desk, and waits for what it says.
 async fn asks(desk: mpsc::UnboundedSender<Asked>, command: ControlCommand, by: String) -> Option<Reply> {
     let (reply, told) = oneshot::channel();
-    desk.send(Asked { command, by, reply }).ok()?;
+    desk.send(Asked { command, by, at_ms: clock::now().unix_ms, reply }).ok()?;
     Some(told.await.unwrap_or_else(|_| Reply::refused(CUT_OFF)))
 }
 
@@ -80,30 +84,33 @@ pub(super) async fn serve(listener: UnixListener, asked: mpsc::UnboundedSender<A
 impl Desk {
     /// Takes what somebody has asked in the desk's own terminal.
     pub(super) async fn asked(&self, client: &Client, asked: Asked) {
-        let Asked { command, by, reply } = asked;
+        let Asked { command, by, at_ms, reply } = asked;
         let now = clock::now();
+        let is_late = now.unix_ms.abs_diff(at_ms) > LATE_MS;
         let told = match command {
+            _ if is_late => Reply::refused("that was said too long ago; say it again"),
             ControlCommand::Pending { denied: false } => {
                 let open = self.board.cards().into_iter().filter(|shown| shown.over.is_none());
-                let cards: Vec<Value> = open.map(|shown| control::card(&shown.card, now.boot_ms)).collect();
+                let cards: Vec<Value> = open.map(|shown| control::card(&shown.card, now.boot_ms, None)).collect();
                 Reply::done(format!("{} held", cards.len()), cards.into())
             }
             ControlCommand::Show { id } => {
                 let found = ApprovalId::parse(&id).and_then(|id| self.board.card(&id));
                 match found.filter(|shown| shown.over.is_none()) {
-                    Some(shown) => Reply::done(
-                        card::render(&shown.card, now.boot_ms, true),
-                        control::card(&shown.card, now.boot_ms),
-                    ),
+                    Some(shown) => {
+                        let data = control::card(&shown.card, now.boot_ms, Some(shown.version));
+                        Reply::done(card::render(&shown.card, now.boot_ms, true), data)
+                    }
                     None => Reply::refused(format!("nothing is held under `{id}`")),
                 }
             }
-            ControlCommand::Say { words } if words == "status" => self.status(),
-            ControlCommand::Say { words } => {
+            ControlCommand::Say { words, .. } if words == "status" => self.status(),
+            ControlCommand::Say { words, version } => {
                 let account = format!("{SERVICE}:{by}");
                 let is_talk = grammar::read(&words) == Said::Talk;
-                let said = Speech { words: &words, account: account.clone(), name: by, on: None, sees_all: true };
-                match self.told(client, &Speaker::Terminal, said, now.unix_ms).await {
+                let said =
+                    Speech { words: &words, version, account: account.clone(), name: by, on: None, sees_all: true };
+                match self.told(client, &Speaker::Terminal, said, at_ms).await {
                     Some(told) => Reply { ok: told.ok, text: told.text, data: Value::Null },
                     None if is_talk => Reply::refused("a desk knows: approve ID, deny ID, pending, status, and so on"),
                     None => {

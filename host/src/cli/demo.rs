@@ -197,7 +197,7 @@ fn approve_held(config: &Config) {
             // A card is told once it is sure that somebody waits for it; then a person reads it.
             std::thread::sleep(READS);
             say!("    (the demo says: approve {id})");
-            let _ = control::ask(&socket, &control::ControlCommand::Say { words: format!("approve {id}") });
+            let _ = control::ask(&socket, &control::ControlCommand::say(format!("approve {id}")));
             return;
         }
         std::thread::sleep(Duration::from_millis(25));

@@ -88,12 +88,12 @@ pub(super) fn show(config: &Config, id: &str, json: bool) -> Run {
 }
 
 pub(super) fn say(config: &Config, words: &str) -> Run {
-    needs_host(config, &ControlCommand::Say { words: words.trim().to_owned() }, false)
+    needs_host(config, &ControlCommand::say(words.trim()), false)
 }
 
 /// A question about how things stand.
 pub(super) fn standing(config: &Config, words: &str, json: bool) -> Run {
-    needs_host(config, &ControlCommand::Say { words: words.to_owned() }, json)
+    needs_host(config, &ControlCommand::say(words), json)
 }
 
 pub(super) fn codes(config: &Config, act: Codes) -> Run {

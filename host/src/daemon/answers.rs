@@ -53,13 +53,9 @@ impl Core {
         // The page shows each one as it comes.
         if matches!(word, Word::Approve(_))
             && !by.starts_with(PAGE)
-            && let Some(waiting) = self.book.grown(id)
+            && let Some(more) = self.more_wait(id)
         {
-            self.book.told(Some(id));
-            return Reply::refused(format!(
-                "{waiting} requests wait for {id} now, more than you were shown; say it again to let all of them run"
-            ))
-            .into();
+            return more.into();
         }
         if let Word::Approve(scope @ Scope::Grant { .. }) = word
             && by.starts_with(PAGE)
@@ -71,6 +67,15 @@ impl Core {
             };
         }
         self.answer(id, word, by)
+    }
+
+    /// What is said instead of a yes where more wait for a card than were shown.
+    pub(super) fn more_wait(&mut self, id: &ApprovalId) -> Option<Reply> {
+        let waiting = self.book.grown(id)?;
+        self.book.told(Some(id));
+        Some(Reply::refused(format!(
+            "{waiting} requests wait for {id} now, more than you were shown; say it again to let all of them run"
+        )))
     }
 
     /// True when an answer from a channel takes a code.

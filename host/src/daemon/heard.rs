@@ -175,6 +175,10 @@ impl Core {
                             if settings.asks_code(self.takes_code(id, *scope))
                                 || settings.desk.is_some() && self.takes_two(id, *scope) =>
                         {
+                            // Before the code, which counts once.
+                            if let Some(more) = self.more_wait(id) {
+                                return Some(more.into());
+                            }
                             match self.coded(Person::named(&person).account(), id, Act::Approve(*scope), code.as_ref()) {
                                 Coded::Counts(more) => self.answer(id, &Word::Approve(*scope), &person).with(&more),
                                 Coded::Refused { words, is_guess } => {

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::CaseId;
 use super::core::Core;
-use crate::approval::ApprovalId;
+use crate::approval::{ApprovalId, Word};
 use crate::audit::RecordKind;
 use crate::authority::{By, Person};
 use crate::chat::grammar::{self, Said};
 use crate::chat::notice;
 use crate::clock;
-use crate::control::{ControlCommand, Reply};
+use crate::control::{ControlCommand, HAS_CHANGED, Reply};
 use crate::store::Write;
 use crate::taint::{Cause, Label};
 
@@ -68,7 +68,13 @@ impl Core {
     /// Does what a command on the control socket says.
     pub fn control(&mut self, command: ControlCommand, by: &str) -> Told {
         let reply = match command {
-            ControlCommand::Say { words } => {
+            ControlCommand::Say { words, version } => {
+                if let Said::Answer(id, Word::Approve(_), _) = grammar::read(&words)
+                    && version.is_some()
+                    && self.desk.board().card(&id).map(|shown| shown.version) != version
+                {
+                    return Reply::refused(HAS_CHANGED).into();
+                }
                 return self
                     .say(&words, by)
                     .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits").into());

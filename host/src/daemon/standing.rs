@@ -26,7 +26,7 @@ impl Core {
             self.book.cards().filter(|card| told.contains(&card.id)).collect()
         };
         cards.retain(|card| is_meant(&card.workspace));
-        let data: Vec<Value> = cards.iter().map(|card| control::card(card, now.boot_ms)).collect();
+        let data: Vec<Value> = cards.iter().map(|card| control::card(card, now.boot_ms, None)).collect();
         let text = if cards.is_empty() && denied {
             "No denial can be overruled.".to_owned()
         } else {
@@ -38,7 +38,12 @@ impl Core {
     pub(super) fn show(&self, id: &ApprovalId) -> Reply {
         let now = clock::now();
         match self.book.card(id) {
-            Some(card) => Reply::done(card::render(card, now.boot_ms, true), control::card(card, now.boot_ms)),
+            Some(card) => {
+                // What was denied and can be overruled has no version.
+                let shown = self.desk.board().card(id).filter(|shown| shown.over.is_none());
+                let data = control::card(card, now.boot_ms, shown.map(|shown| shown.version));
+                Reply::done(card::render(card, now.boot_ms, true), data)
+            }
             None => Reply::refused(format!("nothing is held under `{id}`")),
         }
     }

@@ -235,6 +235,11 @@ impl Bundle {
         all.filter(move |place| place.host == *host).map(|place| &place.workspace)
     }
 
+    /// The hosts whose workspaces it names.
+    pub fn hosts_of_workspaces(&self) -> BTreeSet<&HostName> {
+        self.workspaces.values().flat_map(|shared| &shared.on).map(|place| &place.host).collect()
+    }
+
     /// A host's own configuration, joined with this.
     pub fn join(&self, own: &Config) -> Result<Config, BundleError> {
         let mut joined = own.clone();

@@ -66,7 +66,7 @@ pub struct Told {
 pub struct Tainted {
     /// The taint.
     pub taint: Taint,
-    /// Another one whenever it has seen something more, or has begun anew.
+    /// Another one whenever it has seen something more, or has begun anew. It says nothing of the order.
     pub mark: String,
     /// What it was, shortened.
     pub sources: Vec<String>,
@@ -82,9 +82,9 @@ impl Tainted {
     pub fn of(seen: &Seen) -> Self {
         let own: Vec<_> = seen.causes.iter().filter(|cause| !cause.heard).collect();
         let taint = own.iter().fold(Taint::Clean, |all, cause| all.join(cause.label.taint()));
-        // Also where it has seen the same again.
+        // Also where it has seen the same again, and where its store was put back and it then sees as often as before.
         let first = own.first().map_or(0, |cause| cause.at_ms);
-        let mark = Digest::of(format!("{} {first}", seen.raised).as_bytes()).hex();
+        let mark = Digest::of(format!("{} {first} {} {taint}", seen.raised, seen.raised_ms).as_bytes()).hex();
         let sources = own.iter().rev().take(SOURCES).map(|cause| cause.source.chars().take(LONGEST).collect());
         Self { taint, mark: mark.chars().take(32).collect(), sources: sources.collect() }
     }
@@ -130,6 +130,11 @@ mod tests {
         assert_ne!(second, first.mark, "more of the same is new, too");
         seen.raise(cause(Label::Corruption, "other.example", "curl"));
         assert_ne!(Tainted::of(&seen).mark, second, "and the same again");
+        // A store that was put back, and as many causes as before.
+        let mut put_back = seen.clone();
+        seen.raise(Cause { at_ms: 20, ..cause(Label::Secret, ".env", "cat") });
+        put_back.raise(Cause { at_ms: 30, ..cause(Label::Secret, ".env", "cat") });
+        assert_ne!(Tainted::of(&put_back).mark, Tainted::of(&seen).mark);
         // Whoever calls himself another host is none.
         seen.raise(Cause { heard: false, ..cause(Label::Secret, "web-2: .env", BY_FLEET) });
         assert_eq!(Tainted::of(&seen).taint, Taint::Both);

@@ -13,7 +13,7 @@ use super::signed::{Signed, Statement};
 use super::tells::Told;
 
 /// How far a word's time may be from the host's own clock, in milliseconds: what is held back for longer is void.
-pub const FRESH_MS: u64 = 120_000;
+pub const FRESH_MS: u64 = 30_000;
 /// How far it may be ahead, in milliseconds. For so long a host that has started hears no desk: what an earlier run has heard is none of
 /// its own.
 pub const AHEAD_MS: u64 = 5_000;

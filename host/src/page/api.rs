@@ -76,7 +76,8 @@ pub(super) async fn answer(
 /// A person's words, as in any other place where people talk.
 async fn say(page: &Page, body: &Value, by: &str) -> Answer {
     pressed_now(body)?;
-    told(page, ControlCommand::Say { words: text_of(body, "words") }, by).await
+    let version = body.get("version").and_then(Value::as_u64);
+    told(page, ControlCommand::Say { words: text_of(body, "words"), version }, by).await
 }
 
 /// A browser may send what was pressed long ago, when a connection is free again.

@@ -104,7 +104,7 @@ pub(super) fn of(shown: &Shown, now: Now, room: Room) -> Value {
     let card = &shown.card;
     let parts = card::parts(card, room);
     json!({
-        "id": card.id, "workspace": card.workspace, "agent": card.agent, "taint": card.taint, "head": parts.head,
+        "id": card.id, "version": shown.version, "workspace": card.workspace, "agent": card.agent, "taint": card.taint, "head": parts.head,
         "command": parts.command, "about": parts.about.trim_end(), "folded": parts.folded, "session": card.offers_session,
         "git": card::sends_by_git(card), "grant": card.grant.as_ref().map(|reach| one_line_but(&reach.words(), 300, &reach.addresses())),
         "two_people": card.demands.two_people, "first": card.demands.first.as_ref().map(|(first, _)| first), "waiting": card.waiting, "over": shown.over,

@@ -28,6 +28,8 @@ let isIn = false;
 let isListening = false;
 let typedAt = 0;
 let view = "held";
+// When a card last took another's place.
+let movedAt = 0;
 // The desk that this is the page of; null at a host.
 let desk = null;
 
@@ -248,6 +250,7 @@ function draw() {
   for (const item of [...list.children]) if (!wanted.has(item.dataset.id) && !isTypedIn(item)) item.remove();
   // What is drawn anew takes the place of what was there before.
   const items = shown.map((id) => drawn(cards.get(id)));
+  const places = [...list.children].map((item) => item.dataset.id);
   let place = list.firstElementChild;
   // To move where somebody types would take the words from them.
   const isTyped = [...list.children].some(isTypedIn);
@@ -257,9 +260,14 @@ function draw() {
     } else if (item === place) place = place.nextElementSibling;
     else list.insertBefore(item, place);
   }
+  // What was elsewhere a moment ago is not what the mouse was going to.
+  if ([...list.children].some((item, at) => places.includes(item.dataset.id) && places[at] !== item.dataset.id)) movedAt = Date.now();
   // What is drawn is seen from the next picture on.
   requestAnimationFrame(() => requestAnimationFrame(() => {
-    for (const card of cards.values()) if (card.since === Infinity) card.since = Date.now();
+    for (const card of cards.values()) {
+      const isDrawn = card.element?.isConnected && card.element.dataset.version === pictureOf(card);
+      if (card.since === Infinity && isDrawn) card.since = Date.now();
+    }
   }));
   $("more-cards").hidden = order.length <= limit;
   $("more-cards").textContent = `Show more (${order.length - limit} are not shown)`;
@@ -281,13 +289,18 @@ function drawAhead(all) {
   }));
 }
 
+// What of a card is on the screen where it is drawn.
+const pictureOf = (card) => JSON.stringify([card.workspace, card.agent, card.taint, card.head, card.command, card.about, card.over, card.waiting, card.all, card.session, card.grant, card.first]);
+
 function drawn(card) {
-  const version = JSON.stringify([card.head, card.command, card.about, card.over, card.waiting, card.all, card.session, card.grant, card.first]);
+  const version = pictureOf(card);
   const old = card.element;
   if (old && old.dataset.version === version) return old;
   // Where somebody types nothing changes under their hands; it is drawn anew when they leave.
   if (old && isTypedIn(old)) return old;
   const had = old && old.contains(document.activeElement);
+  // However long it is known: nobody has seen it yet.
+  card.since = Infinity;
   const item = el("li", { className: "card", tabIndex: -1 });
   item.dataset.id = card.id;
   item.dataset.version = version;
@@ -320,9 +333,10 @@ function acts(card) {
     made.setAttribute("aria-describedby", `title-${card.id}`);
     box.append(made);
   };
-  button("Approve once", "a", "approve", () => answer(card.id, "approve"));
-  if (card.session && !card.folded) button("Approve until the taint changes", "s", "", () => answer(card.id, "session"));
-  button("Deny", "d", "deny", () => answer(card.id, "deny"));
+  const clicked = (what) => (Date.now() - movedAt < SETTLES_MS ? say("The cards have only just moved: look again, then press.") : answer(card.id, what));
+  button("Approve once", "a", "approve", () => clicked("approve"));
+  if (card.session && !card.folded) button("Approve until the taint changes", "s", "", () => clicked("session"));
+  button("Deny", "d", "deny", () => clicked("deny"));
   if (card.folded && !card.all) button("Show all of it", "o", "", () => unfold(card.id));
   if (desk) box.append(coding(card));
   const reason = el("input", { type: "text", maxLength: 400, placeholder: "Reason for a denial (r)" });
@@ -502,6 +516,8 @@ async function answer(id, what, reason = "") {
   if (!card) return;
   if (card.over) return say(`It is over: ${card.over}`);
   if (document.body.hasAttribute("data-away")) return say("Nobody answers; nothing was sent.");
+  // Where somebody types, what was there before is still on the screen.
+  if (card.element?.dataset.version !== pictureOf(card)) return say("The card has changed: leave the field and look at it, then press again.");
   if (Date.now() - card.since < SETTLES_MS) return say("The card has only just changed: look at it, then press again.");
   if (what === "session" && (!card.session || card.folded) || what === "grant" && (!card.grant || card.folded)) return;
   const place = card.element?.querySelector(".acts")?.getBoundingClientRect();
@@ -512,11 +528,11 @@ async function answer(id, what, reason = "") {
   say(what === "deny" ? "Denying…" : "Approving…");
   const code = card.element?.querySelector("input.code")?.value ?? "";
   const words = { approve: `approve ${id} ${code}`.trim(), session: `approve ${id} session ${code}`.trim(), grant: `approve ${id} grant ${reason}`, deny: `deny ${id} ${reason}`.trim() }[what];
-  await tell(words);
+  await tell(words, card.version);
 }
 
-async function tell(words) {
-  await post("/api/say", { words });
+async function tell(words, version) {
+  await post("/api/say", { words, version });
 }
 
 async function post(path, said) {
@@ -532,7 +548,7 @@ async function unfold(id) {
   try {
     const whole = await asked(`/api/card?id=${encodeURIComponent(id)}`);
     const card = cards.get(id);
-    if (card) Object.assign(card, { command: whole.command, about: whole.about, all: true });
+    if (card && card.version === whole.version) Object.assign(card, { command: whole.command, about: whole.about, all: true });
     draw();
   } catch (error) {
     say(String(error.message || error));

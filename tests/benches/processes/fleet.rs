@@ -205,7 +205,7 @@ pub fn answers_beside_local_ones(table: &mut Table) {
         // A hook looks less often the longer it waits: both have waited as long.
         until("the question", || runtime.block_on(question(&client, &id)));
         let since = Instant::now();
-        control::ask(&socket, &ControlCommand::Say { words: format!("approve {id}") }).unwrap();
+        control::ask(&socket, &ControlCommand::say(format!("approve {id}"))).unwrap();
         at_host.0.push(ends(child, since));
         let since = Instant::now();
         runtime.block_on(client.batch_execute("SELECT 1")).unwrap();

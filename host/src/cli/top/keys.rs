@@ -23,8 +23,8 @@ pub(super) enum Act {
     End,
     /// All of a card.
     Open(String),
-    /// To say these words.
-    Say(String),
+    /// To say these words, about this version of a card.
+    Say(String, Option<u64>),
 }
 
 /// What is chosen and open.
@@ -55,6 +55,8 @@ pub(super) struct Open {
     last_first: usize,
     page: usize,
     since: Instant,
+    /// Which version of it that is.
+    version: Option<u64>,
 }
 
 impl Open {
@@ -91,15 +93,16 @@ impl View {
 
     /// What the host says of the card that is, or is to be, open.
     pub(super) fn opened(&mut self, id: &str, card: &Reply, now: Instant) {
+        let version = card.data.get("version").and_then(Value::as_u64);
         match &mut self.open {
             Some(open) if open.id == id => {
                 if !card.ok {
                     open.is_over = true;
                     self.said = one_line(&card.text, MOST_SAID);
                 } else if lasting(&open.text).eq(lasting(&card.text)) {
-                    open.text.clone_from(&card.text);
+                    (open.text, open.version) = (card.text.clone(), version);
                 } else {
-                    open.text.clone_from(&card.text);
+                    (open.text, open.version) = (card.text.clone(), version);
                     (open.has_end_been_seen, open.first) = (false, 0);
                     open.since = now;
                     "It has changed.".clone_into(&mut self.said);
@@ -117,6 +120,7 @@ impl View {
                     last_first: 0,
                     page: 1,
                     since: now,
+                    version,
                 });
             }
             _ => self.said = one_line(&card.text, MOST_SAID),
@@ -179,8 +183,8 @@ impl View {
             KeyCode::Char('a') if !open.has_end_been_seen => {
                 "Not all of it was on the screen yet: space goes on.".clone_into(&mut self.said);
             }
-            KeyCode::Char('a') => act = Act::Say(format!("approve {}", open.id)),
-            KeyCode::Char('d') => act = Act::Say(format!("deny {}", open.id)),
+            KeyCode::Char('a') => act = Act::Say(format!("approve {}", open.id), open.version),
+            KeyCode::Char('d') => act = Act::Say(format!("deny {}", open.id), None),
             _ => {}
         }
         self.open = Some(open);
@@ -213,7 +217,10 @@ mod tests {
         key(&mut view, KeyCode::Char('j'));
         assert_eq!(key(&mut view, KeyCode::Enter), Act::Open("bbbbbbbb".to_owned()));
         let card = |left: u32| {
-            Reply::done(format!("Held\n{}  {left} s left, then it is denied.", "line\n".repeat(30)), json!(null))
+            Reply::done(
+                format!("Held\n{}  {left} s left, then it is denied.", "line\n".repeat(30)),
+                json!({"version": 7}),
+            )
         };
         view.opened("bbbbbbbb", &card(9), Instant::now());
         view.open.as_mut().unwrap().is_drawn(99, false);
@@ -226,8 +233,8 @@ mod tests {
         assert_eq!(press(&mut view, KeyCode::Char('d'), &held, Duration::ZERO), Act::Nothing);
         // Only its time goes on: it is the same card.
         view.opened("bbbbbbbb", &card(8), Instant::now() + LATER);
-        assert_eq!(key(&mut view, KeyCode::Char('a')), Act::Say("approve bbbbbbbb".to_owned()));
-        assert_eq!(key(&mut view, KeyCode::Char('d')), Act::Say("deny bbbbbbbb".to_owned()));
+        assert_eq!(key(&mut view, KeyCode::Char('a')), Act::Say("approve bbbbbbbb".to_owned(), Some(7)));
+        assert_eq!(key(&mut view, KeyCode::Char('d')), Act::Say("deny bbbbbbbb".to_owned(), None));
         // Something else of it changes: it has to be seen anew.
         view.opened("bbbbbbbb", &Reply::done(format!("More\n{}", "line\n".repeat(60)), json!(null)), Instant::now());
         view.open.as_mut().unwrap().is_drawn(20, true);

@@ -112,8 +112,8 @@ fn perform(source: &impl Source, view: &mut View, act: Act) -> Run {
             let card = source.ask(&ControlCommand::Show { id: id.clone() })?;
             view.opened(&id, &card, Instant::now());
         }
-        Act::Say(words) => {
-            let reply = source.ask(&ControlCommand::Say { words })?;
+        Act::Say(words, version) => {
+            let reply = source.ask(&ControlCommand::Say { words, version })?;
             view.answered(&reply);
         }
     }
@@ -162,7 +162,7 @@ fn look(source: &impl Source) -> Result<Shown, Failure> {
         reply if reply.ok => Ok(reply.data),
         reply => Err(Failure::Refused(reply.text)),
     };
-    let status = ask(&ControlCommand::Say { words: "status".to_owned() })?;
+    let status = ask(&ControlCommand::say("status"))?;
     let held = ask(&ControlCommand::Pending { denied: false })?;
     let mut held = held.as_array().cloned().unwrap_or_default();
     held.sort_by_key(|card| card.get("expires_in_ms").and_then(Value::as_u64));

@@ -21,7 +21,7 @@ use crate::fleet::signed::Signed;
 use crate::fleet::tells::{self, BY_FLEET, MOST_TELLS, Tainted, Tells, Told};
 use crate::state;
 use crate::store::Write;
-use crate::taint::{Joined, Taint};
+use crate::taint::Taint;
 
 /// How often it is kept for the next start, at most, that others have said the same again.
 const KEEPS: Duration = Duration::from_secs(5);
@@ -31,6 +31,8 @@ const KEEPS: Duration = Duration::from_secs(5);
 pub(super) struct State {
     /// What each has said last.
     told: BTreeMap<MemberId, Tells>,
+    /// What came and is not the last of it, by the time that it says: what it has seen counts, too.
+    others: Vec<Tells>,
     kept: Kept,
     /// The file has been read.
     is_read: bool,
@@ -73,10 +75,18 @@ impl Core {
                 continue;
             };
             let member = tells.member.clone();
-            let is_newer = self.fleet.taints.told.get(&member).is_none_or(|known| tells.at_ms > known.at_ms);
-            // What is of a time that has not come yet would keep out what comes later.
-            if is_newer && !tells.is_ahead(clock::now().unix_ms) {
-                let state = &mut self.fleet.taints;
+            // What is of a time that has not come yet would count as heard for too long.
+            if tells.is_ahead(clock::now().unix_ms) {
+                continue;
+            }
+            let state = &mut self.fleet.taints;
+            let known = state.told.get(&member);
+            if known.is_some_and(|known| tells.at_ms <= known.at_ms) {
+                // A clock that was put right says an earlier time of what was seen later.
+                if known.is_some_and(|known| known.what.taints != tells.what.taints) {
+                    state.others.push(tells);
+                }
+            } else {
                 state.kept.told.insert(member.to_string(), signed.clone());
                 state.is_new = true;
                 // What says nothing new but the time can wait.
@@ -144,11 +154,13 @@ impl Core {
                 }
                 let Some(member) = newest(place) else { continue };
                 let told = self.fleet.taints.told.get(&member);
+                let others = self.fleet.taints.others.iter().filter(|others| others.member == member);
+                let others = others.filter_map(|others| others.what.taints.get(&place.workspace));
+                new.extend(others.map(|of| (named(place), of.clone())));
                 hears.push(member);
                 match told.and_then(|told| told.what.taints.get(&place.workspace).map(|of| (told, of))) {
                     Some((told, of)) => {
-                        let joined = Joined { mark: of.mark.clone(), at_ms: told.at_ms };
-                        new.push((named(place), of.clone(), joined));
+                        new.push((named(place), of.clone()));
                         if !told.is_fresh(now) {
                             silent = Some((place.host.to_string(), when_unknown));
                         }
@@ -162,11 +174,12 @@ impl Core {
             taints.entry(name.clone()).or_insert_with(Tainted::nothing);
         }
         for (name, new, silent) in changes {
-            for (place, tainted, joined) in new {
-                self.joins(&name, &place, &tainted, joined);
+            for (place, tainted) in new {
+                self.joins(&name, &place, &tainted);
             }
             self.is_unknown(&name, silent);
         }
+        self.fleet.taints.others.clear();
         let (policy, refused) = self.policy_numbers();
         hears.sort();
         hears.dedup();
@@ -177,16 +190,15 @@ impl Core {
     }
 
     /// What was seen elsewhere is seen here, too: on record, in one with that it counts here already.
-    fn joins(&mut self, name: &WorkspaceName, place: &str, tainted: &Tainted, joined: Joined) {
+    fn joins(&mut self, name: &WorkspaceName, place: &str, tainted: &Tainted) {
         let Some(known) = self.workspaces.get_mut(name) else { return };
-        if known.seen.joined.get(place).is_some_and(|known| !known.is_outdated_by(&joined.mark, joined.at_ms)) {
+        // In one with what it raises: a store that is put back has neither.
+        if !known.seen.joins(place, &tainted.mark) {
             return;
         }
         let before = (known.seen.taint, known.seen.causes.len());
         let source = format!("{place}: {}", tainted.sources.join(", "));
         tells::hear(&mut known.seen, tainted.taint, &source);
-        // In one with what it has raised: a store that is put back has neither.
-        known.seen.joined.insert(place.to_owned(), joined);
         let seen = known.seen.clone();
         if (seen.taint, seen.causes.len()) == before {
             return self.records.submit(vec![Write::Taint(name.clone(), seen)], false, After::Nothing);
