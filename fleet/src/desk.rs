@@ -60,8 +60,6 @@ const TOLD: usize = 30;
 const TOLD_IN: Duration = Duration::from_mins(10);
 /// Most letters of one host's reply where several reply.
 const MOST_OF_A_REPLY: usize = 600;
-/// What became of a card whose id another host has, too.
-const DISPUTED: &str = "Two hosts hold something under this id: it is answered at the host";
 /// What is said where nobody knows whether words will reach their host.
 const MAY_COUNT: &str = "What was said may still count within half a minute. Say: pending";
 /// Longest that a card is shown as open, whatever its host says, in milliseconds.
@@ -199,6 +197,7 @@ pub async fn run(
         ids: Mutex::default(),
         shown: Mutex::default(),
         unfit: Mutex::default(),
+        signed: Mutex::default(),
         told: Mutex::default(),
         waiting: Mutex::default(),
         changed: Notify::new(),
@@ -258,8 +257,6 @@ pub async fn run(
 struct Shown {
     /// Whose it is.
     member: MemberId,
-    /// The row's text, by its digest: what has not changed is not read again.
-    row: String,
     /// What an answer is bound to.
     digest: String,
     /// Its workspace, as channels name it.
@@ -324,6 +321,8 @@ struct Desk {
     ids: Mutex<Ids>,
     /// Rows that are nothing to be shown, by their digests: they are not read again.
     unfit: Mutex<BTreeSet<String>>,
+    /// Rows that were read and are their hosts'.
+    signed: Mutex<BTreeSet<String>>,
     /// When cards of each host were told of late.
     told: Mutex<BTreeMap<MemberId, VecDeque<Instant>>>,
     waiting: Mutex<HashMap<i64, Waiting>>,
@@ -456,6 +455,7 @@ impl Desk {
         let mut there = Vec::new();
         let digests: BTreeSet<String> = rows.iter().map(|row| row.get(3)).collect();
         held(&self.unfit).retain(|digest| digests.contains(digest));
+        held(&self.signed).retain(|digest| digests.contains(digest));
         held(&self.ids).tidy();
         let mut holding = Vec::new();
         for row in &rows {
@@ -463,37 +463,45 @@ impl Desk {
                 (row.get(0), row.get(1), row.get(2), row.get(3));
             let Some(id) = ApprovalId::parse(&id) else { continue };
             let Some(known) = held(&self.hosts).of(&host, number) else { continue };
+            if held(&self.unfit).contains(&digest) {
+                continue;
+            }
+            // What its host has not signed says nothing of whose an id is, either.
+            let question = if held(&self.signed).contains(&digest) {
+                None
+            } else {
+                let row = client
+                    .query_opt(
+                        "SELECT text, signature FROM question WHERE host = $1 AND number = $2 AND id = $3",
+                        &[&host, &number, &id.as_str()],
+                    )
+                    .await?;
+                let question = row.and_then(|row| statement::in_row(&row, 0)?.read::<Question>(&known.key));
+                let its =
+                    question.filter(|question| question.member == known.member && question.shown.id == id.as_str());
+                if its.is_none() {
+                    tracing::warn!(host, %id, "a question that its host has not signed: it is not shown");
+                    held(&self.unfit).insert(digest);
+                    continue;
+                }
+                its
+            };
             let whose = held(&self.ids).holds(&id, &known.member);
-            holding.push((known, id, digest, whose));
+            holding.push((known, id, digest, question, whose));
         }
-        for (known, id, digest, whose) in holding {
+        for (known, id, digest, question, whose) in holding {
             // By now another host may have been seen with it.
-            if whose != Whose::Its || held(&self.ids).is_disputed(&id) {
-                if held(&self.unfit).insert(digest) {
+            if whose != Whose::Its || held(&self.ids).disputed(&id).is_some() {
+                if question.is_some() {
                     tracing::warn!(host = %known.member, %id, ?whose, "a question that is not shown: it is answered at its host");
                 }
-                continue;
+            } else {
+                there.push((known.member.clone(), id.clone()));
+                if let Some(question) = question {
+                    self.put(&known, &id, digest.clone(), &question);
+                }
             }
-            there.push((known.member.clone(), id.clone()));
-            let is_new = held(&self.shown).get(&id).is_none_or(|shown| shown.row != digest);
-            if !is_new || held(&self.unfit).contains(&digest) {
-                continue;
-            }
-            let MemberId { host, number, .. } = &known.member;
-            let row = client
-                .query_opt(
-                    "SELECT text, signature FROM question WHERE host = $1 AND number = $2 AND id = $3",
-                    &[&host.as_str(), number, &id.as_str()],
-                )
-                .await?;
-            let Some(question) = row.and_then(|row| statement::in_row(&row, 0)?.read::<Question>(&known.key)) else {
-                tracing::warn!(%host, %id, "a question that its host has not signed: it is not shown");
-                held(&self.unfit).insert(digest);
-                continue;
-            };
-            if question.member == known.member && question.shown.id == id.as_str() {
-                self.put(&known, &id, digest, &question);
-            }
+            held(&self.signed).insert(digest);
         }
         let gone: Vec<ApprovalId> = held(&self.shown)
             .iter()
@@ -501,10 +509,10 @@ impl Desk {
             .map(|(id, _)| id.clone())
             .collect();
         for id in gone {
-            let is_disputed = held(&self.ids).is_disputed(&id);
+            let disputed = held(&self.ids).disputed(&id);
             let mut shown = held(&self.shown);
             shown.remove(&id);
-            self.board.end(&id, if is_disputed { DISPUTED } else { "No longer held" });
+            self.board.end(&id, disputed.as_deref().unwrap_or("No longer held"));
         }
         Ok(())
     }
@@ -516,7 +524,7 @@ impl Desk {
         let was = all.get(id).map(|shown| (shown.digest.clone(), shown.workspace.clone()));
         if let (Some(what), Some((digest, workspace))) = (&shown.over, was) {
             // What it was is shown already.
-            all.insert(id.clone(), Shown { member: known.member.clone(), row, digest, workspace });
+            all.insert(id.clone(), Shown { member: known.member.clone(), digest, workspace });
             return self.board.end(id, what);
         }
         let Ok(card) = serde_json::from_str::<Card>(&shown.card) else {
@@ -528,7 +536,7 @@ impl Desk {
         let now = clock::now();
         let left = shown.until_ms.saturating_sub(now.unix_ms).min(LONGEST_MS);
         let card = Card { id: id.clone(), workspace: workspace.clone(), expires_boot_ms: now.boot_ms + left, ..card };
-        let entry = Shown { member: known.member.clone(), row, digest: shown.digest(), workspace };
+        let entry = Shown { member: known.member.clone(), digest: shown.digest(), workspace };
         all.insert(id.clone(), entry);
         match &shown.over {
             Some(what) => self.board.end(id, what),
@@ -629,8 +637,10 @@ impl Desk {
                         is_asked_around = true;
                         held(&self.hosts).all()
                     }
-                    None if held(&self.ids).is_disputed(id) => return refused(DISPUTED.to_owned()),
-                    None => return refused(format!("nothing is pending here under `{id}`")),
+                    None => {
+                        let disputed = held(&self.ids).disputed(id);
+                        return refused(disputed.unwrap_or_else(|| format!("nothing is pending here under `{id}`")));
+                    }
                     Some(shown) if !is_about(&shown.workspace) => {
                         let workspace = &shown.workspace;
                         return refused(format!("you are not among those who may answer for {workspace} ({id})"));
@@ -682,22 +692,21 @@ impl Desk {
             asked.push((member.clone(), self.say(client, member, &words).await));
         }
         let until = tokio::time::Instant::now() + REPLY;
-        let (mut all_ok, mut any_ok, mut lines, mut silent) = (true, false, Vec::new(), Vec::new());
+        let (mut all_ok, mut any_ok, mut lines) = (true, false, Vec::new());
         for (member, waits) in asked {
             let told = match waits {
                 // Whether it is there nobody knows.
-                Err(error) => Some(Answered { ok: false, text: format!("{error}; {MAY_COUNT}") }),
+                Err(error) => Some(Answered { ok: false, text: format!("{error}. {MAY_COUNT}") }),
                 Ok(reply) => {
                     let told = tokio::time::timeout_at(until, reply).await.ok().and_then(Result::ok);
                     told.unwrap_or_else(|| {
-                        silent.push(member.clone());
                         Some(Answered { ok: false, text: format!("no answer yet; it may be cut off. {MAY_COUNT}") })
                     })
                 }
             };
             let Some(told) = told else { continue };
             // Asked around, most have nothing under the id.
-            if is_asked_around && !told.ok && !silent.contains(&member) {
+            if is_asked_around && !told.ok && told.text.starts_with("nothing is pending") {
                 continue;
             }
             (all_ok, any_ok) = (all_ok && told.ok, any_ok || told.ok);
@@ -777,4 +786,22 @@ pub async fn say(client: &Client, to: &MemberId, desk: &MemberId, words: &Signed
         )
         .await?;
     Ok(row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_reply_looks_like_another_hosts() {
+        let member = MemberId { fleet: "f".to_owned(), host: crate::HostName::parse("web-1").unwrap(), number: 1 };
+        for end in ["\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{1d}", "\u{85}", "\u{2028}", "\u{2029}"] {
+            let told = told_by(&member, &format!("done{end}web-2: Denied"), 600);
+            assert!(
+                told.starts_with("web-1: done\n    ") && told.lines().all(|line| !line.starts_with("web-2")),
+                "{told}"
+            );
+        }
+        assert_eq!(told_by(&member, &"x".repeat(1000), 600).len(), "web-1: ".len() + 600);
+    }
 }

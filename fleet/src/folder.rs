@@ -22,6 +22,8 @@ use bashgate::state::{self, StateError};
 
 /// How long a token counts that nobody has used.
 pub const TOKEN_HOURS: i32 = 24;
+/// So far beyond what is known the number of a host in the database is believed.
+const FAR: i32 = 1000;
 /// How often it is tried to shut out a role that holds on to itself.
 const SHUT_OUT: usize = 20;
 
@@ -275,37 +277,10 @@ impl Folder {
         self.content.hosts.iter().find(|known| known.member.host == *host && known.revoked_ms.is_none())
     }
 
-    /// Takes in a list of who belongs to the fleet that its key has signed since this folder was written.
-    pub(crate) fn takes_in(&mut self, members: &[Belongs]) {
-        let now = clock::now().unix_ms;
-        let hosts = &mut self.content.hosts;
-        for known in hosts.iter_mut().filter(|known| known.revoked_ms.is_none() && known.key.is_some()) {
-            if !members.iter().any(|belongs| belongs.member == known.member) {
-                known.revoked_ms = Some(now);
-            }
-        }
-        for belongs in members {
-            let key = Some(belongs.key.clone());
-            match hosts.iter_mut().find(|known| known.member == belongs.member) {
-                Some(known) => (known.key, known.secret) = (key, None),
-                None => hosts.push(Known {
-                    member: belongs.member.clone(),
-                    desk: belongs.desk,
-                    secret: None,
-                    key,
-                    enrolled_ms: now,
-                    revoked_ms: None,
-                    seen: None,
-                }),
-            }
-        }
-    }
-
-    /// Takes in that somebody was revoked.
-    pub(crate) fn is_revoked(&mut self, member: &MemberId, at_ms: u64) {
-        if let Some(known) = self.content.hosts.iter_mut().find(|known| known.member == *member) {
-            known.revoked_ms.get_or_insert(at_ms);
-        }
+    /// Takes in what the fleet's key has signed since this folder was written: who belongs to the fleet, at `at_ms`; who was ever taken in;
+    /// who was revoked.
+    pub(crate) fn takes_in(&mut self, members: &[Belongs], joined: &[Member], revoked: &[Revoked], at_ms: u64) {
+        take_in(&mut self.content.hosts, members, joined, revoked, at_ms);
     }
 
     /// Makes the token of a new host, or a new desk. One that was never used counts no more where another is made for the same host.
@@ -321,7 +296,16 @@ impl Folder {
         let (password, secret) = (random_hex::<32>().map_err(failed)?, random_hex::<32>().map_err(failed)?);
         let number =
             self.content.hosts.iter().filter(|known| known.member.host == host).map(|known| known.member.number).max();
-        let member = MemberId { fleet: self.content.id.clone(), host, number: number.unwrap_or(0) + 1 };
+        let number = number.unwrap_or(0);
+        // One that this folder knows nothing of any more has its number all the same. Nobody has signed it, so it is not believed too far.
+        let there = client
+            .query_one(
+                "SELECT coalesce(max(number), 0) FROM host WHERE host = $1 AND number <= $2",
+                &[&host.as_str(), &number.saturating_add(FAR)],
+            )
+            .await?;
+        let number = number.max(there.get(0)).saturating_add(1);
+        let member = MemberId { fleet: self.content.id.clone(), host, number };
         // Known here before it is known there: what dies in between leaves a host that never joins.
         let known = Known {
             member: member.clone(),
@@ -354,6 +338,7 @@ impl Folder {
 
     /// Signs for the hosts that have joined since: those that prove to have had their token. Says which, and which prove nothing.
     pub async fn settle(&mut self, client: &Client) -> Result<Settled, FolderError> {
+        self.catch_up(client).await?;
         let mut settled = Settled::default();
         for at in 0..self.content.hosts.len() {
             let Some(known) = self.content.hosts.get(at).cloned() else { continue };
@@ -473,4 +458,86 @@ pub struct Settled {
     pub joined: Vec<MemberId>,
     /// Somebody gave a key for them without having had their token.
     pub unproven: Vec<MemberId>,
+}
+
+fn take_in(hosts: &mut Vec<Known>, members: &[Belongs], joined: &[Member], revoked: &[Revoked], at_ms: u64) {
+    let in_list = members.iter().map(|one| (&one.member, Some(&one.key), one.desk));
+    let once = joined.iter().map(|one| (&one.member, Some(&one.key), one.desk));
+    let never = revoked.iter().map(|one| (&one.member, None, false));
+    for (member, key, desk) in in_list.chain(once).chain(never) {
+        let (member, key) = (member.clone(), key.cloned());
+        match hosts.iter_mut().find(|known| known.member == member) {
+            Some(known) if known.key.is_none() && key.is_some() => (known.key, known.secret) = (key, None),
+            Some(_) => {}
+            None => {
+                hosts.push(Known { member, desk, secret: None, key, enrolled_ms: at_ms, revoked_ms: None, seen: None })
+            }
+        }
+    }
+    for known in hosts.iter_mut().filter(|known| known.revoked_ms.is_none()) {
+        let belongs = members.iter().any(|one| one.member == known.member);
+        // Who was taken in later is in the next list.
+        let is_later = joined.iter().any(|one| one.member == known.member && one.at_ms >= at_ms);
+        let said = revoked.iter().find(|one| one.member == known.member).map(|one| one.at_ms);
+        let is_missing = known.key.is_some() && !belongs && !is_later;
+        if let Some(at_ms) = said.or(is_missing.then_some(at_ms)) {
+            (known.revoked_ms, known.secret) = (Some(at_ms), None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_put_back_knows_who_belongs_to_the_fleet() {
+        let member = |name: &str| MemberId { fleet: "f".to_owned(), host: HostName::parse(name).unwrap(), number: 1 };
+        let known = |name: &str, key: Option<&str>| Known {
+            member: member(name),
+            desk: false,
+            secret: key.is_none().then(|| "secret".to_owned()),
+            key: key.map(str::to_owned),
+            enrolled_ms: 1,
+            revoked_ms: None,
+            seen: None,
+        };
+        let belongs = |name: &str| Belongs { member: member(name), key: "k".to_owned(), desk: false };
+        let joined = |name: &str, at_ms| Member { member: member(name), key: "k".to_owned(), at_ms, desk: false };
+        let mut hosts = vec![
+            known("stays", Some("k")),
+            known("gone", Some("k")),
+            known("joined", None),
+            known("joined-and-gone", None),
+            known("waits", None),
+            known("joined-here", Some("k")),
+        ];
+        let members = [belongs("stays"), belongs("joined"), belongs("new")];
+        let all = [joined("stays", 5), joined("gone", 5), joined("joined", 50), joined("joined-and-gone", 50)];
+        let all = [all.as_slice(), &[joined("new", 60), joined("once", 60), joined("joined-here", 101)]].concat();
+        let revoked = [Revoked { member: member("once"), at_ms: 70 }, Revoked { member: member("never"), at_ms: 80 }];
+        take_in(&mut hosts, &members, &all, &revoked, 100);
+        let is: Vec<(String, bool, Option<u64>)> = hosts
+            .iter()
+            .map(|known| (known.member.to_string(), known.key.is_some() || known.secret.is_some(), known.revoked_ms))
+            .collect();
+        let expected = [
+            ("stays", true, None),
+            ("gone", true, Some(100)),
+            ("joined", true, None),
+            ("joined-and-gone", true, Some(100)),
+            // Its token still counts.
+            ("waits", true, None),
+            // Taken in here after that list was signed.
+            ("joined-here", true, None),
+            ("new", true, None),
+            ("once", true, Some(70)),
+            ("never", false, Some(80)),
+        ];
+        assert_eq!(is, expected.map(|(name, has, revoked)| (name.to_owned(), has, revoked)));
+        // The same once more changes nothing.
+        let before = hosts.clone();
+        take_in(&mut hosts, &members, &all, &revoked, 100);
+        assert_eq!(hosts, before);
+    }
 }

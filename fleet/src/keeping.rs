@@ -12,7 +12,7 @@ use tokio_postgres::Client;
 
 use super::database::{DatabaseError, OF_FLEET, Pauses, timely};
 use super::folder::{Folder, FolderError, Seen, Settled};
-use super::statement::{self, Revoked, Statement as _};
+use super::statement::{self, Member, Revoked, Statement as _};
 use super::verify::{self, Finding, Report};
 use super::{HostName, MemberId, schema};
 use bashgate::clock;
@@ -26,8 +26,8 @@ const LOOK: Duration = Duration::from_secs(5);
 const SIGN: Duration = Duration::from_mins(1);
 /// How often all records are verified.
 const VERIFY: Duration = Duration::from_mins(10);
-/// Greatest number of a policy.
-const MOST_NUMBER: i32 = 1_000_000_000;
+/// So far beyond what is known the number of a policy in the database is believed: nobody has signed it.
+const FAR: i32 = 1000;
 /// How long is waited before the next try, first and most.
 const WAITS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(20)];
 
@@ -37,6 +37,8 @@ const WAITS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(20)];
 pub(crate) struct Rolled {
     /// Its number.
     number: u64,
+    /// Its signature.
+    signature: String,
     /// Until when it is to count without anybody who keeps it.
     until_ms: u64,
     /// The policy of all.
@@ -47,6 +49,13 @@ pub(crate) struct Rolled {
     last: i32,
     /// What was the policy of all before, the latest at the end.
     before: Vec<Version>,
+}
+
+/// What the database holds of it.
+struct There {
+    roll: Roll,
+    signature: String,
+    members: String,
 }
 
 impl Folder {
@@ -64,12 +73,13 @@ impl Folder {
         });
         let members = serde_json::to_string(&members.collect::<Vec<_>>()).unwrap_or_default();
         let fleet = self.id().to_owned();
-        let there = self.rolled_there(client).await?.map_or(0, |(there, _)| there.number);
-        let rolled = self.rolled();
+        let there = self.rolled_there(client).await?;
+        let two = || FolderError::Behind("another copy of this folder signs, too".to_owned());
         // Another copy of the folder has signed since it was looked at: the next look takes that in.
-        if there > rolled.number {
-            return Err(FolderError::Behind("another copy of this folder signs, too".to_owned()));
+        if self.is_behind(there.as_ref()) {
+            return Err(two());
         }
+        let rolled = self.rolled();
         rolled.number = rolled.number.saturating_add(1);
         let roll = Roll {
             fleet,
@@ -80,62 +90,92 @@ impl Folder {
             policy: rolled.policy.clone(),
             first: rolled.first.clone(),
         };
+        let signed = roll.sign(&self.key);
+        self.rolled().signature.clone_from(&signed.signature);
         // What was signed is never signed as something else, whatever becomes of it.
         self.save()?;
-        let signed = roll.sign(&self.key);
-        client
+        // What nobody has signed goes; what another copy has signed meanwhile stays.
+        let known = there.map_or_else(String::new, |there| there.signature);
+        let written = client
             .execute(
                 "INSERT INTO bashgate.roll (text, signature, members) VALUES ($1, $2, $3)
-                 ON CONFLICT (one) DO UPDATE SET text = $1, signature = $2, members = $3",
-                &[&signed.text, &signed.signature, &members],
+                 ON CONFLICT (one) DO UPDATE SET text = $1, signature = $2, members = $3
+                 WHERE roll.signature = $4 OR $4 = ''",
+                &[&signed.text, &signed.signature, &members, &known],
             )
             .await?;
+        if written == 0 {
+            return Err(two());
+        }
         client.batch_execute(&format!("NOTIFY {OF_FLEET}")).await?;
         Ok(roll)
     }
 
     /// What the database holds of what this fleet's key has signed last, with the list of members that came with it.
-    async fn rolled_there(&self, client: &Client) -> Result<Option<(Roll, String)>, FolderError> {
+    async fn rolled_there(&self, client: &Client) -> Result<Option<There>, FolderError> {
         let row = client.query_opt("SELECT text, signature, members FROM bashgate.roll", &[]).await?;
-        let there = row.and_then(|row| Some((statement::in_row(&row, 0)?.read::<Roll>(self.root())?, row.get(2))));
-        Ok(there.filter(|(there, _)| there.fleet == self.id()))
+        let there = row.and_then(|row| {
+            let signed = statement::in_row(&row, 0)?;
+            Some(There { roll: signed.read::<Roll>(self.root())?, signature: signed.signature, members: row.get(2) })
+        });
+        Ok(there.filter(|there| there.roll.fleet == self.id()))
+    }
+
+    /// True where the fleet's key has signed something that this folder does not know.
+    fn is_behind(&mut self, there: Option<&There>) -> bool {
+        let rolled = self.rolled();
+        there.is_some_and(|there| {
+            let number = there.roll.number;
+            number > rolled.number || number == rolled.number && there.signature != rolled.signature
+        })
     }
 
     /// Takes in what the fleet's key has signed and this folder does not know: it was put back from a backup, or there is another copy of it.
     /// Who was revoked meanwhile stays so, and the policy is the one that holds.
     pub async fn catch_up(&mut self, client: &Client) -> Result<(), FolderError> {
-        let Some((there, members)) = self.rolled_there(client).await? else { return Ok(()) };
-        if there.number <= self.rolled().number {
+        let there = self.rolled_there(client).await?;
+        if !self.is_behind(there.as_ref()) {
             return Ok(());
         }
+        let Some(There { roll: there, signature, members }) = there else { return Ok(()) };
         let behind = |why: &str| FolderError::Behind(why.to_owned());
         if Digest::of(members.as_bytes()).hex() != there.members {
             return Err(behind("the database's list of members is not the one that was signed"));
         }
         let members: Vec<Belongs> =
             serde_json::from_str(&members).map_err(|_| behind("the list of members cannot be read"))?;
-        self.takes_in(&members);
-        for row in
-            client.query("SELECT revoked, revoked_signature FROM bashgate.host WHERE revoked IS NOT NULL", &[]).await?
-        {
-            if let Some(revoked) = statement::in_row(&row, 0).and_then(|signed| signed.read::<Revoked>(self.root())) {
-                self.is_revoked(&revoked.member, revoked.at_ms);
-            }
+        // Who was taken in, and who was revoked, at any time: each row as far as the fleet's key has signed it.
+        let rows = "SELECT member, member_signature, revoked, revoked_signature FROM bashgate.host";
+        let (mut joined, mut revoked) = (Vec::new(), Vec::new());
+        for row in client.query(rows, &[]).await? {
+            joined.extend(statement::in_row(&row, 0).and_then(|signed| signed.read::<Member>(self.root())));
+            revoked.extend(statement::in_row(&row, 2).and_then(|signed| signed.read::<Revoked>(self.root())));
         }
+        self.takes_in(&members, &joined, &revoked, there.at_ms);
         for version in there.policy.iter().chain(there.first.as_ref().map(|first| &first.version)) {
             let row =
                 client.query_opt("SELECT text FROM bashgate.policy WHERE number = $1", &[&version.number]).await?;
             let text = row.map(|row| row.get::<_, String>(0));
             let text = text.filter(|text| Digest::of(text.as_bytes()).hex() == version.digest);
-            let text = text.ok_or_else(|| behind("the database's policy is not the one that was signed"))?;
+            let Some(text) = text else {
+                // It holds by its digest.
+                tracing::warn!(version.number, "the database does not hold the text of this policy");
+                continue;
+            };
             let path = self.policy_file(version.number);
             state::write_whole(&path, text.as_bytes()).map_err(|source| FolderError::File { path, source })?;
         }
         // No number comes again, also of one that holds no more.
-        let given =
-            client.query_one("SELECT coalesce(max(number), 0) FROM bashgate.policy WHERE number < $1", &[&MOST_NUMBER]);
-        let given: i32 = given.await?.get(0);
+        let numbers = there.policy.iter().chain(there.first.as_ref().map(|first| &first.version));
+        let named = numbers.map(|version| version.number).max().unwrap_or(0);
+        let near = named.max(self.rolled().last).saturating_add(FAR);
+        let given = client
+            .query_one("SELECT coalesce(max(number), 0) FROM bashgate.policy WHERE number <= $1", &[&near])
+            .await?
+            .get::<_, i32>(0)
+            .max(named);
         let rolled = self.rolled();
+        rolled.signature = signature;
         if rolled.policy != there.policy {
             rolled.before.extend(rolled.policy.take());
         }
@@ -175,10 +215,7 @@ impl Folder {
             return Err(FolderError::NoPolicy(format!("it is longer than {MOST_POLICY} bytes")));
         }
         let rolled = self.rolled();
-        if rolled.last >= MOST_NUMBER {
-            return Err(FolderError::NoPolicy("there are no more numbers for policies".to_owned()));
-        }
-        rolled.last += 1;
+        rolled.last = rolled.last.saturating_add(1);
         let number = rolled.last;
         let path = self.policy_file(number);
         state::write_whole(&path, text.as_bytes()).map_err(|source| FolderError::File { path, source })?;

@@ -207,7 +207,7 @@ pub fn ask(socket: &Path, command: &ControlCommand) -> std::io::Result<Option<Re
     match BufReader::new(stream).read_line(&mut answer) {
         Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
             let why = format!(
-                "the host has it, but did not confirm it within {} s; see: bashgate pending, bashgate audit tail",
+                "it was not confirmed within {} s, and may still be done; see: bashgate pending, bashgate audit tail",
                 PATIENCE.as_secs()
             );
             Ok(Some(Reply::refused(why)))

@@ -283,7 +283,7 @@ fn no_host_answers_under_another_hosts_id() {
     assert!(!world.cards().iter().any(|shown| shown.text.contains("steal.example")), "it is not shown under that id");
     world.hosts[1].site.cli(["deny", &id]).expect(0);
     second.join().unwrap().expect(2);
-    // A denial that is asked around says who has done what.
+    // Its own cards are answered as ever.
     world.approves(&own);
     mine.join().unwrap().expect(0);
     world.ends();

@@ -28,8 +28,9 @@ pub(super) enum Whose {
 
 struct Known {
     host: HostName,
+    /// Another one that has been seen with it.
+    other: Option<HostName>,
     seen: Instant,
-    is_disputed: bool,
 }
 
 /// All that are known.
@@ -46,22 +47,26 @@ impl Ids {
         let now = Instant::now();
         if let Some(known) = self.known.get_mut(id) {
             // Another number of one host is that host, made anew.
-            known.is_disputed |= known.host != member.host;
+            if known.host != member.host {
+                known.other.get_or_insert_with(|| member.host.clone());
+            }
             known.seen = now;
-            return if known.is_disputed { Whose::TwoHosts } else { Whose::Its };
+            return if known.other.is_some() { Whose::TwoHosts } else { Whose::Its };
         }
         let count = self.of_each.entry(member.host.clone()).or_default();
         if *count >= MOST {
             return Whose::TooMany;
         }
         *count += 1;
-        self.known.insert(id.clone(), Known { host: member.host.clone(), seen: now, is_disputed: false });
+        self.known.insert(id.clone(), Known { host: member.host.clone(), other: None, seen: now });
         Whose::Its
     }
 
-    /// True where two hosts hold something under it.
-    pub(super) fn is_disputed(&self, id: &ApprovalId) -> bool {
-        self.known.get(id).is_some_and(|known| known.is_disputed)
+    /// What is said of an id that two hosts hold something under.
+    pub(super) fn disputed(&self, id: &ApprovalId) -> Option<String> {
+        let known = self.known.get(id)?;
+        let other = known.other.as_ref()?;
+        Some(format!("Two hosts hold something under this id, {} and {other}: it is answered at the host", known.host))
     }
 
     /// Forgets what nobody can answer any more.
@@ -93,11 +98,11 @@ mod tests {
         let mut ids = Ids::default();
         assert_eq!(ids.holds(&id(1), &member("one")), Whose::Its);
         assert_eq!(ids.holds(&id(1), &member("one")), Whose::Its);
-        assert!(!ids.is_disputed(&id(1)));
+        assert_eq!(ids.disputed(&id(1)), None);
         // From then on nobody's, also not the first one's.
         assert_eq!(ids.holds(&id(1), &member("two")), Whose::TwoHosts);
         assert_eq!(ids.holds(&id(1), &member("one")), Whose::TwoHosts);
-        assert!(ids.is_disputed(&id(1)));
+        assert!(ids.disputed(&id(1)).unwrap().contains("one and two"));
         for number in 2..=MOST {
             assert_eq!(ids.holds(&id(number), &member("one")), Whose::Its);
         }

@@ -436,7 +436,7 @@ impl<C: Channel> Link<C> {
         }
         let reply = match tokio::time::timeout(CONFIRM, receiver).await {
             Ok(Ok(reply)) => reply,
-            _ => Some(Reply::refused("the host has it, but has not confirmed it yet; say: pending")),
+            _ => Some(Reply::refused("it has not been confirmed yet, and may still be done; say: pending")),
         };
         // A button that does nothing is worse than one that says no.
         let refused = || Reply::refused("you are not among those who may answer here");

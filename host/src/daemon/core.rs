@@ -450,6 +450,8 @@ impl Core {
                     self.tell(told, Asker::Terminal);
                 }
             }
+            // Whoever hung up meanwhile does not see what comes of it.
+            Event::Control(_, _, asked) if asked.is_closed() => {}
             Event::Control(command, by, asked) => {
                 let told = self.control(command, &by);
                 self.tell(told, Asker::Socket(asked));

@@ -131,7 +131,7 @@ async fn told(page: &Page, command: ControlCommand, by: &str) -> Answer {
     match tokio::time::timeout(CONFIRM, (page.asks)(command, by.to_owned())).await {
         Ok(Some(reply)) => Ok(json!({"ok": reply.ok, "text": reply.text, "data": reply.data})),
         Ok(None) => Err((StatusCode::SERVICE_UNAVAILABLE, "the host is shutting down".to_owned())),
-        Err(_) => Err((StatusCode::ACCEPTED, "the host has it, but has not confirmed it yet".to_owned())),
+        Err(_) => Err((StatusCode::ACCEPTED, "it has not been confirmed yet, and may still be done".to_owned())),
     }
 }
 

@@ -4,6 +4,8 @@
 const SHOWN_AT_FIRST = 50;
 // A card that has just appeared cannot be answered by a key that was meant for another.
 const SETTLES_MS = 600;
+// What has moved by more than this was not under the mouse before.
+const MOVED_PX = 8;
 // Keys are not taken for so long after somebody has typed into a field: what takes the field away does not take the rest of a sentence
 // for answers.
 const TYPED_MS = 1500;
@@ -28,8 +30,8 @@ let isIn = false;
 let isListening = false;
 let typedAt = 0;
 let view = "held";
-// When a card last took another's place.
-let movedAt = 0;
+// Where each card was when it was drawn last.
+let tops = new Map();
 // The desk that this is the page of; null at a host.
 let desk = null;
 
@@ -218,7 +220,7 @@ function take(news) {
     const before = cards.get(card.id);
     if (card.over && !before) continue;
     // What has changed is looked at anew before a key counts.
-    cards.set(card.id, { ...card, since: Infinity, all: false, element: before && before.element });
+    cards.set(card.id, { ...card, since: Infinity, movedAt: before?.movedAt ?? 0, all: false, element: before && before.element });
   }
   for (const id of news.gone) cards.delete(id);
   drawAhead(news.ahead);
@@ -250,7 +252,6 @@ function draw() {
   for (const item of [...list.children]) if (!wanted.has(item.dataset.id) && !isTypedIn(item)) item.remove();
   // What is drawn anew takes the place of what was there before.
   const items = shown.map((id) => drawn(cards.get(id)));
-  const places = [...list.children].map((item) => item.dataset.id);
   let place = list.firstElementChild;
   // To move where somebody types would take the words from them.
   const isTyped = [...list.children].some(isTypedIn);
@@ -261,7 +262,12 @@ function draw() {
     else list.insertBefore(item, place);
   }
   // What was elsewhere a moment ago is not what the mouse was going to.
-  if ([...list.children].some((item, at) => places.includes(item.dataset.id) && places[at] !== item.dataset.id)) movedAt = Date.now();
+  const now = new Map([...list.children].map((item) => [item.dataset.id, item.offsetTop]));
+  for (const [id, top] of now) {
+    const card = cards.get(id);
+    if (card && tops.has(id) && Math.abs(tops.get(id) - top) > MOVED_PX) card.movedAt = Date.now();
+  }
+  tops = now;
   // What is drawn is seen from the next picture on.
   requestAnimationFrame(() => requestAnimationFrame(() => {
     for (const card of cards.values()) {
@@ -315,6 +321,10 @@ function drawn(card) {
   if (card.about) item.append(el("pre", { className: "about", tabIndex: -1 }, card.about));
   item.append(card.over ? el("p", { className: "verdict" }, card.over) : acts(card));
   card.element = item;
+  // What was typed stays.
+  const fields = (element) => [...(element?.querySelectorAll(".acts > input") ?? [])];
+  const typed = fields(old).map((field) => field.value);
+  if (!card.over) fields(item).forEach((field, at) => (field.value = typed[at] ?? ""));
   if (old && old.parentNode) old.replaceWith(item);
   if (card.id === selected) mark();
   if (had) item.focus();
@@ -333,10 +343,13 @@ function acts(card) {
     made.setAttribute("aria-describedby", `title-${card.id}`);
     box.append(made);
   };
-  const clicked = (what) => (Date.now() - movedAt < SETTLES_MS ? say("The cards have only just moved: look again, then press.") : answer(card.id, what));
+  const clicked = (what) => {
+    if (Date.now() - (cards.get(card.id)?.movedAt ?? 0) < SETTLES_MS) say("The card has only just moved: look again, then press.");
+    else answer(card.id, what);
+  };
   button("Approve once", "a", "approve", () => clicked("approve"));
   if (card.session && !card.folded) button("Approve until the taint changes", "s", "", () => clicked("session"));
-  button("Deny", "d", "deny", () => clicked("deny"));
+  button("Deny", "d", "deny", () => answer(card.id, "deny"));
   if (card.folded && !card.all) button("Show all of it", "o", "", () => unfold(card.id));
   if (desk) box.append(coding(card));
   const reason = el("input", { type: "text", maxLength: 400, placeholder: "Reason for a denial (r)" });
@@ -517,8 +530,9 @@ async function answer(id, what, reason = "") {
   if (card.over) return say(`It is over: ${card.over}`);
   if (document.body.hasAttribute("data-away")) return say("Nobody answers; nothing was sent.");
   // Where somebody types, what was there before is still on the screen.
-  if (card.element?.dataset.version !== pictureOf(card)) return say("The card has changed: leave the field and look at it, then press again.");
-  if (Date.now() - card.since < SETTLES_MS) return say("The card has only just changed: look at it, then press again.");
+  if (what !== "deny" && card.element?.dataset.version !== pictureOf(card)) return say("The card has changed: leave the field and look at it, then press again.");
+  const isReasoned = what === "deny" && reason !== "";
+  if (!isReasoned && Date.now() - card.since < SETTLES_MS) return say("The card has only just changed: look at it, then press again.");
   if (what === "session" && (!card.session || card.folded) || what === "grant" && (!card.grant || card.folded)) return;
   const place = card.element?.querySelector(".acts")?.getBoundingClientRect();
   if (what !== "deny" && place && (place.bottom > innerHeight + 8 || place.top < 0)) {
