@@ -470,7 +470,7 @@ fn take_in(hosts: &mut Vec<Known>, members: &[Belongs], joined: &[Member], revok
             Some(known) if known.key.is_none() && key.is_some() => (known.key, known.secret) = (key, None),
             Some(_) => {}
             None => {
-                hosts.push(Known { member, desk, secret: None, key, enrolled_ms: at_ms, revoked_ms: None, seen: None })
+                hosts.push(Known { member, desk, secret: None, key, enrolled_ms: at_ms, revoked_ms: None, seen: None });
             }
         }
     }
