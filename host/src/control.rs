@@ -8,10 +8,12 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixListener;
+use tokio::net::unix::OwnedReadHalf;
 
 use crate::approval::Card;
 use crate::policy::credentials;
@@ -288,10 +290,22 @@ where
     }
 }
 
-/// Waits until nobody reads any more what is answered.
-async fn hangs_up(reader: &mut (impl tokio::io::AsyncRead + Unpin)) {
+/// How often it is looked whether somebody who says nothing more still reads.
+const LOOKS: Duration = Duration::from_millis(100);
+
+/// Waits until nobody reads any more what is answered. Who has only closed his own end, as a pipe does, still does.
+async fn hangs_up(reader: &mut tokio::io::BufReader<tokio::io::Take<OwnedReadHalf>>) {
     let mut more = [0; 64];
     while reader.read(&mut more).await.is_ok_and(|count| count > 0) {}
+    let stream: &tokio::net::UnixStream = reader.get_ref().get_ref().as_ref();
+    let is_gone = || {
+        let mut polled = [PollFd::new(stream, PollFlags::empty())];
+        let ended = poll(&mut polled, Some(&Timespec::default()));
+        ended.is_err() || polled.iter().any(|one| one.revents().intersects(PollFlags::HUP | PollFlags::ERR))
+    };
+    while !is_gone() {
+        tokio::time::sleep(LOOKS).await;
+    }
 }
 
 /// A card as commands give it: its command masked, how long it can still be answered, and which version of it stands on the board.
@@ -308,4 +322,48 @@ pub fn card(card: &Card, now_boot_ms: u64, version: Option<u64>) -> Value {
         fields.insert("expires_in_ms".to_owned(), json!(card.expires_boot_ms.saturating_sub(now_boot_ms)));
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Shutdown;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn who_hangs_up_is_not_heard_and_who_only_says_nothing_more_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("control.sock");
+        let done = Arc::new(AtomicUsize::new(0));
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let _in = runtime.enter();
+        let (listener, counts) = (listen(&socket).unwrap(), done.clone());
+        runtime.spawn(serve(listener, move |_, _| {
+            let counts = counts.clone();
+            async move {
+                tokio::time::sleep(Duration::from_millis(700)).await;
+                counts.fetch_add(1, Ordering::Relaxed);
+                Some(Reply::done("done", Value::Null))
+            }
+        }));
+        let says = || {
+            let mut stream = UnixStream::connect(&socket).unwrap();
+            writeln!(stream, "{}", serde_json::to_string(&ControlCommand::say("status")).unwrap()).unwrap();
+            stream
+        };
+        drop(says());
+        let gives_up = says();
+        let closes_its_end = says();
+        closes_its_end.shutdown(Shutdown::Write).unwrap();
+        let waits = says();
+        std::thread::sleep(Duration::from_millis(200));
+        drop(gives_up);
+        for stream in [closes_its_end, waits] {
+            assert!(std::io::read_to_string(stream).unwrap().contains("done"));
+        }
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(done.load(Ordering::Relaxed), 2);
+    }
 }
