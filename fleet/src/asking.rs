@@ -301,7 +301,14 @@ impl Bringing {
             let is_fine = |signed: &Signed| signed.text.len() <= MOST_TELLS && signed.signature.len() <= 256;
             if let Some(signed) = row.and_then(|row| statement::in_row(&row, 0)).filter(is_fine) {
                 self.told.insert(named, signed.signature.clone());
-                says(&FromFleet::Told(vec![signed]));
+                // Another host's words in a host's own row are old ones: no host can write in another's.
+                let is_anothers =
+                    serde_json::from_str::<Tells>(&signed.text).is_ok_and(|tells| tells.member != *member);
+                if is_anothers {
+                    tracing::warn!(%member, "it says what another host has said");
+                } else {
+                    says(&FromFleet::Told(vec![signed]));
+                }
             }
         }
         Ok(())

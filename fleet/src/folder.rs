@@ -372,12 +372,18 @@ impl Folder {
                 tracing::warn!(%error, member = %known.member, "it cannot be taken in now");
                 continue;
             }
-            client
+            client.batch_execute("SET lock_timeout = 500").await?;
+            let written = client
                 .execute(
                     "UPDATE host SET member = $1, member_signature = $2 WHERE host = $3 AND number = $4",
                     &[text, signature, &host, &number],
                 )
-                .await?;
+                .await;
+            client.batch_execute("RESET lock_timeout").await?;
+            if let Err(error) = written {
+                tracing::warn!(%error, member = %known.member, "it cannot be taken in now");
+                continue;
+            }
             if let Some(kept) = self.content.hosts.get_mut(at) {
                 (kept.secret, kept.key) = (None, Some(key));
             }
@@ -394,7 +400,8 @@ impl Folder {
     pub async fn revoke(&mut self, client: &Client, host: &HostName) -> Result<MemberId, FolderError> {
         self.catch_up(client).await?;
         // The last of its name, also one that is revoked already: the database may not have heard of it yet.
-        let known = self.content.hosts.iter_mut().rfind(|known| known.member.host == *host);
+        let of_name = self.content.hosts.iter_mut().filter(|known| known.member.host == *host);
+        let known = of_name.max_by_key(|known| known.member.number);
         let known = known.ok_or_else(|| FolderError::Unknown(host.clone()))?;
         let at_ms = *known.revoked_ms.get_or_insert_with(|| clock::now().unix_ms);
         known.secret = None;

@@ -39,6 +39,8 @@ pub(crate) struct Rolled {
     number: u64,
     /// Its signature.
     signature: String,
+    /// The number of the last one that the database has taken: what is behind it and is not this folder's, another copy has signed.
+    written: u64,
     /// Until when it is to count without anybody who keeps it.
     until_ms: u64,
     /// The policy of all.
@@ -107,7 +109,13 @@ impl Folder {
         if written == 0 {
             return Err(two());
         }
-        client.batch_execute(&format!("NOTIFY {OF_FLEET}")).await?;
+        let rolled = self.rolled();
+        rolled.written = rolled.number;
+        self.save()?;
+        // Whoever fills the queue of notifications keeps nobody from hearing of it: all look by themselves.
+        if let Err(error) = client.batch_execute(&format!("NOTIFY {OF_FLEET}")).await {
+            tracing::warn!(%error, "nobody is notified");
+        }
         Ok(roll)
     }
 
@@ -126,7 +134,7 @@ impl Folder {
         let rolled = self.rolled();
         there.is_some_and(|there| {
             let number = there.roll.number;
-            number > rolled.number || number == rolled.number && there.signature != rolled.signature
+            number > rolled.written && there.signature != rolled.signature
         })
     }
 
@@ -175,13 +183,14 @@ impl Folder {
             .get::<_, i32>(0)
             .max(named);
         let rolled = self.rolled();
-        rolled.signature = signature;
+        (rolled.signature, rolled.written) = (signature, there.number);
         if rolled.policy != there.policy {
             rolled.before.extend(rolled.policy.take());
         }
         rolled.last = rolled.last.max(given);
         rolled.until_ms = rolled.until_ms.max(there.until_ms);
-        (rolled.number, rolled.policy, rolled.first) = (there.number, there.policy, there.first);
+        rolled.number = rolled.number.max(there.number);
+        (rolled.policy, rolled.first) = (there.policy, there.first);
         self.save()?;
         tracing::warn!(
             "this folder was behind what its key has signed: was it put back, or is there a copy of it? It has caught up"

@@ -18,6 +18,9 @@ use bashgate::clock;
 
 /// So many records are fetched at a time.
 const PAGE: i64 = 2000;
+/// How long they are together, in bytes, but for the last one; and how long one may be at all: whoever may add records is not to be trusted.
+pub(crate) const PAGE_BYTES: i64 = 32 << 20;
+pub(crate) const MOST_BODY: i32 = 64 << 20;
 /// How old a head may be, in milliseconds, and how far in the future by another clock.
 pub const FRESH_MS: u64 = 5 * 60 * 1000;
 
@@ -307,9 +310,13 @@ impl Look<'_> {
             // By place and time: a place that stands there twice stands there at two times.
             let rows = snapshot
                 .query(
-                    "SELECT seq, at_ms, body, hash, kind, workspace, request_id FROM record
-                     WHERE host = $1 AND number = $2 AND (seq, at_ms) > ($3, $4) ORDER BY seq, at_ms LIMIT $5",
-                    &[&host, &number, &from.0, &from.1, &PAGE],
+                    "SELECT seq, at_ms, CASE WHEN octet_length(body) <= $7 THEN body END, hash, kind, workspace, request_id FROM (
+                         SELECT *, sum(octet_length(body)) OVER (ORDER BY seq, at_ms) - octet_length(body) AS before FROM (
+                             SELECT seq, at_ms, body, hash, kind, workspace, request_id FROM record
+                             WHERE host = $1 AND number = $2 AND (seq, at_ms) > ($3, $4) ORDER BY seq, at_ms LIMIT $5
+                         ) AS several
+                     ) AS page WHERE before < $6 ORDER BY seq, at_ms",
+                    &[&host, &number, &from.0, &from.1, &PAGE, &PAGE_BYTES, &MOST_BODY],
                 )
                 .await?;
             for row in &rows {
@@ -350,7 +357,7 @@ impl Look<'_> {
                 followed.last = (record.seq, record.hash);
                 followed.passed |= seen == Some(followed.last);
             }
-            if i64::try_from(rows.len()).unwrap_or(i64::MAX) < PAGE {
+            if rows.is_empty() {
                 return Ok(followed);
             }
         }
@@ -372,7 +379,7 @@ fn record(row: &Row) -> Option<Record> {
     let (kind, workspace, request): (String, Option<String>, Option<String>) = (row.get(4), row.get(5), row.get(6));
     Some(Record {
         seq: u64::try_from(row.get::<_, i64>(0)).ok()?,
-        body: row.get(2),
+        body: row.get::<_, Option<String>>(2)?,
         hash: Hash(hash.try_into().ok()?),
         looked_up_by: [Some(kind), workspace, request],
     })

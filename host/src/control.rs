@@ -26,6 +26,9 @@ pub enum ControlCommand {
     Pending {
         /// The denied ones.
         denied: bool,
+        /// For whoever watches: nobody is taken to have seen by it how many wait for each.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_glance: bool,
     },
     /// Everything about one.
     Show {

@@ -178,6 +178,12 @@ fn a_folder_that_is_put_back_takes_nothing_back() {
     let before = std::fs::read(&file).unwrap();
     let four = member(&fleet, "four", "");
     has(&fleet, "four", Some(1));
+    // One that is made anew meanwhile.
+    let five = member(&fleet, "five", "");
+    has(&fleet, "five", Some(1));
+    fleet.cli(&["revoke", "five"]).expect(0);
+    five.site.cli(["fleet", "leave"]).expect(0);
+    fleet.join(&five.site, "five");
     push(&fleet, NO_PUSH, &[]).expect(0);
     has(&fleet, "one", Some(2));
     fleet.cli(&["revoke", "two"]).expect(0);
@@ -190,6 +196,10 @@ fn a_folder_that_is_put_back_takes_nothing_back() {
     assert!(!is("one  revoked") && !is("four  revoked") && is("four  "), "{}", listed());
     let roll = fleet.postgres.sql("SELECT members FROM roll").expect(0).stdout;
     assert!(roll.contains("\"one\"") && roll.contains("\"four\"") && !roll.contains("\"two\""), "{roll}");
+    assert!(roll.contains("\"five\""), "{roll}");
+    fleet.cli(&["revoke", "five"]).expect(0);
+    let roll = fleet.postgres.sql("SELECT members FROM roll").expect(0).stdout;
+    assert!(!roll.contains("\"five\""), "the one that lives: {roll}");
     has(&fleet, "one", Some(2));
     one.site.check("git push origin main").expect(2);
     // No number comes again.
@@ -201,9 +211,11 @@ fn a_folder_that_is_put_back_takes_nothing_back() {
     one.site.check("git push origin main").expect(2);
     // Another copy of the folder: what was done there holds here, and the other way round.
     drop(kept);
-    let older = std::fs::read(&file).unwrap();
+    let mut older: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    // It had signed ahead while nothing could be written.
+    older["rolled"]["number"] = 99_999.into();
     fleet.cli(&["revoke", "three"]).expect(0);
-    std::fs::write(&file, older).unwrap();
+    std::fs::write(&file, older.to_string()).unwrap();
     push(&fleet, NO_PUSH, &[]).expect(0);
     let roll = fleet.postgres.sql("SELECT members FROM roll").expect(0).stdout;
     assert!(roll.contains("\"one\"") && !roll.contains("\"three\""), "{roll}");

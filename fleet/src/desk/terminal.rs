@@ -89,7 +89,7 @@ impl Desk {
         let is_late = now.unix_ms.abs_diff(at_ms) > LATE_MS;
         let told = match command {
             _ if is_late => Reply::refused("that was said too long ago; say it again"),
-            ControlCommand::Pending { denied: false } => {
+            ControlCommand::Pending { denied: false, .. } => {
                 let open = self.board.cards().into_iter().filter(|shown| shown.over.is_none());
                 let cards: Vec<Value> = open.map(|shown| control::card(&shown.card, now.boot_ms, None)).collect();
                 Reply::done(format!("{} held", cards.len()), cards.into())

@@ -188,7 +188,7 @@ const READS: Duration = Duration::from_secs(1);
 fn approve_held(config: &Config) {
     let socket = state::socket(&config.state);
     for _ in 0..200 {
-        let held = control::ask(&socket, &control::ControlCommand::Pending { denied: false });
+        let held = control::ask(&socket, &control::ControlCommand::Pending { denied: false, is_glance: true });
         let id = held
             .ok()
             .flatten()

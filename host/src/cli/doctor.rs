@@ -62,7 +62,7 @@ fn configuration(config: &Config, report: &mut Report) {
 }
 
 fn host(config: &Config, report: &mut Report) -> bool {
-    match control::ask(&state::socket(&config.state), &ControlCommand::Pending { denied: false }) {
+    match control::ask(&state::socket(&config.state), &ControlCommand::Pending { denied: false, is_glance: true }) {
         Ok(Some(reply)) => {
             let held = reply.data.as_array().map_or(0, Vec::len);
             report.fine("host", format!("runs; {held} commands wait for a person"));

@@ -76,10 +76,10 @@ pub(super) fn no_host(config: &Config) -> Failure {
 }
 
 pub(super) fn pending(config: &Config, denied: bool, json: bool) -> Run {
-    match ask_running(config, &ControlCommand::Pending { denied })? {
+    match ask_running(config, &ControlCommand::Pending { denied, is_glance: false })? {
         Some(reply) => show_reply(reply, json),
         None if json => show_reply(Reply::done("", Value::Array(Vec::new())), json),
-        None => needs_host(config, &ControlCommand::Pending { denied }, json),
+        None => needs_host(config, &ControlCommand::Pending { denied, is_glance: false }, json),
     }
 }
 

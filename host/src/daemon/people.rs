@@ -71,7 +71,7 @@ impl Core {
             ControlCommand::Say { words, version } => {
                 if let Said::Answer(id, Word::Approve(_), _) = grammar::read(&words)
                     && version.is_some()
-                    && self.desk.board().card(&id).map(|shown| shown.version) != version
+                    && !self.is_on_screen(&id, version)
                 {
                     return Reply::refused(HAS_CHANGED).into();
                 }
@@ -79,7 +79,8 @@ impl Core {
                     .say(&words, by)
                     .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits").into());
             }
-            ControlCommand::Pending { denied } => self.look_at_all(denied),
+            ControlCommand::Pending { denied, is_glance: true } => self.pending(denied, |_| true),
+            ControlCommand::Pending { denied, is_glance: false } => self.look_at_all(denied),
             ControlCommand::PageLink | ControlCommand::PageLock => {
                 Reply::refused("the page is served by a running host: bashgate serve")
             }
@@ -138,9 +139,19 @@ impl Core {
         self.show(id)
     }
 
+    /// True where a screen with this version of a card shows all that a yes would let run: one that joins is on the board when it is on
+    /// record.
+    pub(super) fn is_on_screen(&self, id: &ApprovalId, version: Option<u64>) -> bool {
+        let shown = self.desk.board().card(id);
+        let waiting = self.book.card(id).map(|card| card.waiting);
+        shown.is_some_and(|shown| Some(shown.version) == version && Some(shown.card.waiting) >= waiting)
+    }
+
     /// The same of all that is held, or of what was denied and can be overruled.
     fn look_at_all(&mut self, denied: bool) -> Reply {
-        self.book.told(None);
+        if !denied {
+            self.book.told(None);
+        }
         self.pending(denied, |_| true)
     }
 

@@ -95,7 +95,7 @@ fn text_of(body: &Value, name: &str) -> String {
 
 /// What the inspector denied and a person can overrule, in a line each.
 async fn denied(page: &Page, by: &str) -> Answer {
-    let all = told(page, ControlCommand::Pending { denied: true }, by).await?;
+    let all = told(page, ControlCommand::Pending { denied: true, is_glance: true }, by).await?;
     let each = all.pointer("/data").and_then(Value::as_array).into_iter().flatten();
     let text = |card: &Value, name: &str| one_line(card.get(name).and_then(Value::as_str).unwrap_or_default(), 200);
     let shown = each.map(|card| {

@@ -30,8 +30,14 @@ let isIn = false;
 let isListening = false;
 let typedAt = 0;
 let view = "held";
-// Where each card was when it was drawn last.
-let tops = new Map();
+// When what can be pressed took another place on the screen last, by its element; and whether that is being looked at.
+const movedAt = new WeakMap();
+let isMoving = false;
+// When the cards last took another order, and when one was last chosen by a key.
+let reorderedAt = 0;
+let movedToAt = 0;
+// A button of the mouse is down, or a finger: what it is on stays until it is up.
+let isPressing = false;
 // The desk that this is the page of; null at a host.
 let desk = null;
 
@@ -220,7 +226,7 @@ function take(news) {
     const before = cards.get(card.id);
     if (card.over && !before) continue;
     // What has changed is looked at anew before a key counts.
-    cards.set(card.id, { ...card, since: Infinity, movedAt: before?.movedAt ?? 0, all: false, element: before && before.element });
+    cards.set(card.id, { ...card, since: Infinity, all: false, element: before && before.element });
   }
   for (const id of news.gone) cards.delete(id);
   drawAhead(news.ahead);
@@ -240,7 +246,10 @@ function draw() {
     cards.delete(card.id);
     card.element?.remove();
   }
+  const before = order;
   order = [...over.slice(-KEPT_OVER), ...open].map((card) => card.id);
+  const [was, is] = [before.filter((id) => order.includes(id)), order.filter((id) => before.includes(id))];
+  if (was.some((id, at) => id !== is[at])) reorderedAt = Date.now();
   $("count").textContent = String(open.length);
   $("count").classList.toggle("some", open.length > 0);
   document.title = open.length ? `(${open.length}) bashgate` : "bashgate";
@@ -248,6 +257,7 @@ function draw() {
   if (!cards.has(selected)) selected = null;
   const shown = order.slice(0, limit);
   const list = $("cards");
+  const places = placesNow();
   const wanted = new Set(shown);
   for (const item of [...list.children]) if (!wanted.has(item.dataset.id) && !isTypedIn(item)) item.remove();
   // What is drawn anew takes the place of what was there before.
@@ -261,13 +271,7 @@ function draw() {
     } else if (item === place) place = place.nextElementSibling;
     else list.insertBefore(item, place);
   }
-  // What was elsewhere a moment ago is not what the mouse was going to.
-  const now = new Map([...list.children].map((item) => [item.dataset.id, item.offsetTop]));
-  for (const [id, top] of now) {
-    const card = cards.get(id);
-    if (card && tops.has(id) && Math.abs(tops.get(id) - top) > MOVED_PX) card.movedAt = Date.now();
-  }
-  tops = now;
+  looksWhatMoved(places);
   // What is drawn is seen from the next picture on.
   requestAnimationFrame(() => requestAnimationFrame(() => {
     for (const card of cards.values()) {
@@ -279,6 +283,26 @@ function draw() {
   $("more-cards").textContent = `Show more (${order.length - limit} are not shown)`;
   tick();
 }
+
+// Where on the screen what can be pressed stands.
+const placesNow = () => new Map([...document.querySelectorAll(".card, #denials > li")].map((item) => [item, item.getBoundingClientRect().top]));
+
+// What was elsewhere a moment ago is not what the mouse was going to. Where it is the browser says with the next picture, when it has
+// scrolled as it does by itself.
+function looksWhatMoved(before) {
+  isMoving = true;
+  requestAnimationFrame(() => {
+    isMoving = false;
+    for (const [item, top] of placesNow()) {
+      const card = cards.get(item.dataset.id);
+      const was = before.get(item) ?? before.get(card?.elementBefore);
+      if (was !== undefined && Math.abs(was - top) > MOVED_PX) movedAt.set(item, Date.now());
+    }
+  });
+}
+
+const hasMoved = (item) => isMoving || Date.now() - (movedAt.get(item) ?? 0) < SETTLES_MS;
+const MOVED = "It has only just moved: look again, then press.";
 
 // What runs without being asked about, for everybody to see and to end.
 function drawAhead(all) {
@@ -303,7 +327,7 @@ function drawn(card) {
   const old = card.element;
   if (old && old.dataset.version === version) return old;
   // Where somebody types nothing changes under their hands; it is drawn anew when they leave.
-  if (old && isTypedIn(old)) return old;
+  if (old && (isTypedIn(old) || isPressing)) return old;
   const had = old && old.contains(document.activeElement);
   // However long it is known: nobody has seen it yet.
   card.since = Infinity;
@@ -322,12 +346,15 @@ function drawn(card) {
   item.append(card.over ? el("p", { className: "verdict" }, card.over) : acts(card));
   card.element = item;
   // What was typed stays.
-  const fields = (element) => [...(element?.querySelectorAll(".acts > input") ?? [])];
-  const typed = fields(old).map((field) => field.value);
-  if (!card.over) fields(item).forEach((field, at) => (field.value = typed[at] ?? ""));
+  const fields = (element) => [...(element?.querySelectorAll(".acts > input, .grant:not(.rule) input") ?? [])];
+  const [before, after] = [fields(old), fields(item)];
+  if (before.length === after.length) after.forEach((field, at) => (field.value = before[at].value));
+  const grant = item.querySelector(".grant:not(.rule)");
+  if (grant) grant.open = Boolean(old?.querySelector(".grant:not(.rule)")?.open);
+  card.elementBefore = old;
   if (old && old.parentNode) old.replaceWith(item);
   if (card.id === selected) mark();
-  if (had) item.focus();
+  if (had) item.focus({ preventScroll: true });
   return item;
 }
 
@@ -344,15 +371,15 @@ function acts(card) {
     box.append(made);
   };
   const clicked = (what) => {
-    if (Date.now() - (cards.get(card.id)?.movedAt ?? 0) < SETTLES_MS) say("The card has only just moved: look again, then press.");
+    if (hasMoved(cards.get(card.id)?.element)) say(MOVED);
     else answer(card.id, what);
   };
   button("Approve once", "a", "approve", () => clicked("approve"));
   if (card.session && !card.folded) button("Approve until the taint changes", "s", "", () => clicked("session"));
-  button("Deny", "d", "deny", () => answer(card.id, "deny"));
+  button("Deny", "d", "deny", () => answer(card.id, "deny", box.querySelector("input.reason").value));
   if (card.folded && !card.all) button("Show all of it", "o", "", () => unfold(card.id));
   if (desk) box.append(coding(card));
-  const reason = el("input", { type: "text", maxLength: 400, placeholder: "Reason for a denial (r)" });
+  const reason = el("input", { type: "text", maxLength: 400, placeholder: "Reason for a denial (r)", className: "reason" });
   reason.setAttribute("aria-label", `Reason for a denial of ${card.id}`);
   reason.addEventListener("blur", () => setTimeout(draw));
   reason.addEventListener("keydown", (event) => {
@@ -458,7 +485,7 @@ function denial(one) {
       const text = el("pre", { className: "about", tabIndex: 0 }, shown.text);
       text.setAttribute("aria-label", `All about ${one.id}`);
       const overrule = el("button", { type: "button", className: "approve" }, "Let it run once");
-      overrule.addEventListener("click", () => tell(`approve ${one.id}`).then(listDenied));
+      overrule.addEventListener("click", () => (hasMoved(box.closest("li")) ? say(MOVED) : tell(`approve ${one.id}`).then(listDenied)));
       inside.replaceChildren(text, el("div", { className: "acts" }, overrule, ruling(one)));
     } catch (error) {
       inside.replaceChildren(String(error.message || error));
@@ -521,7 +548,15 @@ function move(by) {
   const shown = order.slice(0, limit);
   if (!shown.length) return;
   const at = shown.indexOf(selected);
+  movedToAt = Date.now();
   select(shown[at < 0 ? 0 : Math.min(shown.length - 1, Math.max(0, at + by))]);
+}
+
+// Where the order has just changed, the next card is not the one that stood there.
+function byKey(what) {
+  const isRecent = (at) => Date.now() - at < SETTLES_MS;
+  if (isRecent(reorderedAt) && isRecent(movedToAt)) return say(MOVED);
+  return answer(selected, what);
 }
 
 async function answer(id, what, reason = "") {
@@ -539,8 +574,10 @@ async function answer(id, what, reason = "") {
     card.element.querySelector(".acts").scrollIntoView({ block: "end" });
     return say("Not all of the card was on the screen: read it to its end, then press again.");
   }
+  const code = (card.element?.querySelector("input.code")?.value ?? "").trim();
+  // Nothing else that stands there widens what is approved.
+  if (what !== "deny" && code && !/^\d{4}[ -]?\d{4}$/.test(code)) return say("A one-time code has eight digits.");
   say(what === "deny" ? "Denying…" : "Approving…");
-  const code = card.element?.querySelector("input.code")?.value ?? "";
   const words = { approve: `approve ${id} ${code}`.trim(), session: `approve ${id} session ${code}`.trim(), grant: `approve ${id} grant ${reason}`, deny: `deny ${id} ${reason}`.trim() }[what];
   await tell(words, card.version);
 }
@@ -569,6 +606,17 @@ async function unfold(id) {
   }
 }
 
+addEventListener("pointerdown", () => (isPressing = true), true);
+for (const ends of ["pointerup", "pointercancel", "blur"]) {
+  addEventListener(ends, (event) => {
+    // A field that loses the focus ends no press.
+    if (event.type === "blur" && event.target !== window) return;
+    isPressing = false;
+    // Behind the click.
+    setTimeout(draw);
+  }, true);
+}
+
 document.addEventListener("keydown", (event) => {
   if (view !== "held" || !isIn) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) {
@@ -580,8 +628,8 @@ document.addEventListener("keydown", (event) => {
   const card = cards.get(selected);
   const does = {
     j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
-    a: () => card && answer(selected, "approve"), s: () => card && answer(selected, "session"), d: () => card && answer(selected, "deny"),
-    o: () => card && card.folded && unfold(selected), r: () => card?.element?.querySelector(".acts > input:not(.code)")?.focus(),
+    a: () => card && byKey("approve"), s: () => card && byKey("session"), d: () => card && answer(selected, "deny"),
+    o: () => card && card.folded && unfold(selected), r: () => card?.element?.querySelector("input.reason")?.focus(),
   }[event.key];
   if (does) {
     event.preventDefault();

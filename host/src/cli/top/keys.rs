@@ -99,7 +99,7 @@ impl View {
                 if !card.ok {
                     open.is_over = true;
                     self.said = one_line(&card.text, MOST_SAID);
-                } else if lasting(&open.text).eq(lasting(&card.text)) {
+                } else if open.version == version && lasting(&open.text).eq(lasting(&card.text)) {
                     (open.text, open.version) = (card.text.clone(), version);
                 } else {
                     (open.text, open.version) = (card.text.clone(), version);

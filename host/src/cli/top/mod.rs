@@ -163,7 +163,7 @@ fn look(source: &impl Source) -> Result<Shown, Failure> {
         reply => Err(Failure::Refused(reply.text)),
     };
     let status = ask(&ControlCommand::say("status"))?;
-    let held = ask(&ControlCommand::Pending { denied: false })?;
+    let held = ask(&ControlCommand::Pending { denied: false, is_glance: true })?;
     let mut held = held.as_array().cloned().unwrap_or_default();
     held.sort_by_key(|card| card.get("expires_in_ms").and_then(Value::as_u64));
     Ok(Shown { status, held, decided: source.decided()? })

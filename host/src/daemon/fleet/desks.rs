@@ -160,7 +160,8 @@ impl Core {
         // What the desk has shown is what the answer is about.
         let is_current = match grammar::read(&words.words) {
             Said::Answer(id, Word::Approve(_), _) => {
-                self.fleet.desks.shown.get(&id).is_some_and(|at| words.digest.as_ref() == Some(&at.digest))
+                let at = self.fleet.desks.shown.get(&id).filter(|at| words.digest.as_ref() == Some(&at.digest));
+                at.is_some_and(|at| self.is_on_screen(&id, Some(at.version)))
             }
             _ => true,
         };

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::WorkspaceName;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -25,6 +26,9 @@ use crate::taint::Taint;
 
 /// How often it is kept for the next start, at most, that others have said the same again.
 const KEEPS: Duration = Duration::from_secs(5);
+
+/// Longest mark that is kept as it is.
+const LONGEST_MARK: usize = 64;
 
 /// What is known of other hosts. It is kept for the next start, which so misses nobody that has spoken of late.
 #[derive(Default)]
@@ -193,7 +197,12 @@ impl Core {
     fn joins(&mut self, name: &WorkspaceName, place: &str, tainted: &Tainted) {
         let Some(known) = self.workspaces.get_mut(name) else { return };
         // In one with what it raises: a store that is put back has neither.
-        if !known.seen.joins(place, &tainted.mark) {
+        let mark = if tainted.mark.len() > LONGEST_MARK {
+            Digest::of(tainted.mark.as_bytes()).hex()
+        } else {
+            tainted.mark.clone()
+        };
+        if !known.seen.joins(place, &mark) {
             return;
         }
         let before = (known.seen.taint, known.seen.causes.len());
