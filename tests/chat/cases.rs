@@ -595,6 +595,9 @@ pub(super) fn what_is_risky_takes_a_code<S: Service>() {
     // Whoever asks at the host what is held is shown it by that.
     let joined = || stage.site.audit().iter().any(|record| record["detail"]["event"] == "joined");
     until("two to wait", || joined().then_some(()));
+    // Who watches, or asks about something else, has not been shown it.
+    stage.site.cli(["top", "--once"]).expect(0);
+    stage.site.cli(["pending", "--denied"]).expect(0);
     approve(&card.id(), &codes[0]);
     stage.hears("2 requests wait for");
     assert!(!running.is_finished() && !again.is_finished());

