@@ -640,7 +640,7 @@ impl Desk {
                     }
                     None => {
                         let disputed = held(&self.ids).disputed(id);
-                        return refused(disputed.unwrap_or_else(|| format!("nothing is pending here under `{id}`")));
+                        return refused(disputed.unwrap_or_else(|| format!("{} `{id}`", notice::NOTHING_PENDING)));
                     }
                     Some(shown) if !is_about(&shown.workspace) => {
                         let workspace = &shown.workspace;
@@ -707,7 +707,7 @@ impl Desk {
             };
             let Some(told) = told else { continue };
             // Asked around, most have nothing under the id.
-            if is_asked_around && !told.ok && told.text.starts_with("nothing is pending") {
+            if is_asked_around && !told.ok && told.text.starts_with(notice::NOTHING_PENDING) {
                 continue;
             }
             (all_ok, any_ok) = (all_ok && told.ok, any_ok || told.ok);

@@ -22,8 +22,8 @@ use bashgate::state::{self, StateError};
 
 /// How long a token counts that nobody has used.
 pub const TOKEN_HOURS: i32 = 24;
-/// So far beyond what is known the number of a host in the database is believed.
-const FAR: i32 = 1000;
+/// So far beyond what is known the number of a host or a policy in the database is believed: nobody has signed it.
+pub(crate) const FAR: i32 = 1000;
 /// How often it is tried to shut out a role that holds on to itself.
 const SHUT_OUT: usize = 20;
 
@@ -294,10 +294,9 @@ impl Folder {
         }
         let failed = |source| FolderError::File { path: self.path.clone(), source };
         let (password, secret) = (random_hex::<32>().map_err(failed)?, random_hex::<32>().map_err(failed)?);
-        let number =
-            self.content.hosts.iter().filter(|known| known.member.host == host).map(|known| known.member.number).max();
-        let number = number.unwrap_or(0);
-        // One that this folder knows nothing of any more has its number all the same. Nobody has signed it, so it is not believed too far.
+        let of_name = self.content.hosts.iter().filter(|known| known.member.host == host);
+        let number = of_name.map(|known| known.member.number).max().unwrap_or(0);
+        // One that this folder knows nothing of any more has its number all the same.
         let there = client
             .query_one(
                 "SELECT coalesce(max(number), 0) FROM host WHERE host = $1 AND number <= $2",
@@ -367,20 +366,18 @@ impl Folder {
             }
             .sign(&self.key);
             let Signed { text, signature } = &signed;
-            // Who holds on to its own role joins later, and keeps nobody else waiting.
-            if let Err(error) = alter(client, &role(&known.member), "VALID UNTIL 'infinity'").await {
-                tracing::warn!(%error, member = %known.member, "it cannot be taken in now");
-                continue;
-            }
-            client.batch_execute("SET lock_timeout = 500").await?;
-            let written = client
-                .execute(
-                    "UPDATE host SET member = $1, member_signature = $2 WHERE host = $3 AND number = $4",
-                    &[text, signature, &host, &number],
-                )
-                .await;
-            client.batch_execute("RESET lock_timeout").await?;
-            if let Err(error) = written {
+            let allow = format!("ALTER ROLE \"{}\" VALID UNTIL 'infinity'", role(&known.member));
+            let taken = briefly(client, async {
+                client.batch_execute(&allow).await?;
+                client
+                    .execute(
+                        "UPDATE host SET member = $1, member_signature = $2 WHERE host = $3 AND number = $4",
+                        &[text, signature, &host, &number],
+                    )
+                    .await
+            });
+            // Who holds on to its own role or its own row joins later, and keeps nobody else waiting.
+            if let Err(error) = taken.await {
                 tracing::warn!(%error, member = %known.member, "it cannot be taken in now");
                 continue;
             }
@@ -412,13 +409,14 @@ impl Folder {
         let role = role(&member);
         let there = client.query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&role]).await?;
         if there.is_some() {
+            let shut = format!("ALTER ROLE \"{role}\" NOLOGIN PASSWORD NULL");
             // It may hold on to its own role: its connections end first, and again until it has none that could.
             let mut shut_out = Ok(());
             for _ in 0..SHUT_OUT {
                 client
                     .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", &[&role])
                     .await?;
-                shut_out = alter(client, &role, "NOLOGIN PASSWORD NULL").await;
+                shut_out = briefly(client, client.batch_execute(&shut)).await;
                 if shut_out.is_ok() {
                     break;
                 }
@@ -448,14 +446,15 @@ impl Folder {
     }
 }
 
-/// Changes a role, and waits half a second at most for whoever holds on to it.
-async fn alter(client: &Client, role: &str, to: &str) -> Result<(), tokio_postgres::Error> {
-    let alter = format!("SET lock_timeout = 500; ALTER ROLE \"{role}\" {to}; RESET lock_timeout");
-    let altered = client.batch_execute(&alter).await;
-    if altered.is_err() {
-        client.batch_execute("RESET lock_timeout").await?;
-    }
-    altered
+/// Does something, and waits half a second at most for whoever holds on to what it changes.
+async fn briefly<T>(
+    client: &Client,
+    work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, tokio_postgres::Error> {
+    client.batch_execute("SET lock_timeout = 500").await?;
+    let done = work.await;
+    client.batch_execute("RESET lock_timeout").await?;
+    done
 }
 
 /// What became of the hosts that were to join.

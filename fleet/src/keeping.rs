@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
 use super::database::{DatabaseError, OF_FLEET, Pauses, timely};
-use super::folder::{Folder, FolderError, Seen, Settled};
+use super::folder::{FAR, Folder, FolderError, Seen, Settled};
 use super::statement::{self, Member, Revoked, Statement as _};
 use super::verify::{self, Finding, Report};
 use super::{HostName, MemberId, schema};
@@ -26,8 +26,6 @@ const LOOK: Duration = Duration::from_secs(5);
 const SIGN: Duration = Duration::from_mins(1);
 /// How often all records are verified.
 const VERIFY: Duration = Duration::from_mins(10);
-/// So far beyond what is known the number of a policy in the database is believed: nobody has signed it.
-const FAR: i32 = 1000;
 /// How long is waited before the next try, first and most.
 const WAITS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(20)];
 
@@ -57,7 +55,6 @@ pub(crate) struct Rolled {
 struct There {
     roll: Roll,
     signature: String,
-    members: String,
 }
 
 impl Folder {
@@ -78,7 +75,7 @@ impl Folder {
         let there = self.rolled_there(client).await?;
         let two = || FolderError::Behind("another copy of this folder signs, too".to_owned());
         // Another copy of the folder has signed since it was looked at: the next look takes that in.
-        if self.is_behind(there.as_ref()) {
+        if there.as_ref().is_some_and(|there| self.is_behind(there)) {
             return Err(two());
         }
         let rolled = self.rolled();
@@ -119,37 +116,34 @@ impl Folder {
         Ok(roll)
     }
 
-    /// What the database holds of what this fleet's key has signed last, with the list of members that came with it.
+    /// What the database holds of what this fleet's key has signed last.
     async fn rolled_there(&self, client: &Client) -> Result<Option<There>, FolderError> {
-        let row = client.query_opt("SELECT text, signature, members FROM bashgate.roll", &[]).await?;
+        let row = client.query_opt("SELECT text, signature FROM bashgate.roll", &[]).await?;
         let there = row.and_then(|row| {
             let signed = statement::in_row(&row, 0)?;
-            Some(There { roll: signed.read::<Roll>(self.root())?, signature: signed.signature, members: row.get(2) })
+            Some(There { roll: signed.read::<Roll>(self.root())?, signature: signed.signature })
         });
         Ok(there.filter(|there| there.roll.fleet == self.id()))
     }
 
-    /// True where the fleet's key has signed something that this folder does not know.
-    fn is_behind(&mut self, there: Option<&There>) -> bool {
+    /// True where this folder does not know what the fleet's key has signed there.
+    fn is_behind(&mut self, there: &There) -> bool {
         let rolled = self.rolled();
-        there.is_some_and(|there| {
-            let number = there.roll.number;
-            number > rolled.written && there.signature != rolled.signature
-        })
+        there.roll.number > rolled.written && there.signature != rolled.signature
     }
 
     /// Takes in what the fleet's key has signed and this folder does not know: it was put back from a backup, or there is another copy of it.
     /// Who was revoked meanwhile stays so, and the policy is the one that holds.
     pub async fn catch_up(&mut self, client: &Client) -> Result<(), FolderError> {
-        let there = self.rolled_there(client).await?;
-        if !self.is_behind(there.as_ref()) {
+        let Some(there) = self.rolled_there(client).await?.filter(|there| self.is_behind(there)) else {
             return Ok(());
-        }
-        let Some(There { roll: there, signature, members }) = there else { return Ok(()) };
+        };
+        let There { roll: there, signature } = there;
         let behind = |why: &str| FolderError::Behind(why.to_owned());
-        if Digest::of(members.as_bytes()).hex() != there.members {
-            return Err(behind("the database's list of members is not the one that was signed"));
-        }
+        let row = client.query_opt("SELECT members FROM bashgate.roll WHERE signature = $1", &[&signature]).await?;
+        let members = row.map(|row| row.get::<_, String>(0));
+        let members = members.filter(|members| Digest::of(members.as_bytes()).hex() == there.members);
+        let members = members.ok_or_else(|| behind("the database's list of members is not the one that was signed"))?;
         let members: Vec<Belongs> =
             serde_json::from_str(&members).map_err(|_| behind("the list of members cannot be read"))?;
         // Who was taken in, and who was revoked, at any time: each row as far as the fleet's key has signed it.
@@ -160,7 +154,7 @@ impl Folder {
             revoked.extend(statement::in_row(&row, 2).and_then(|signed| signed.read::<Revoked>(self.root())));
         }
         self.takes_in(&members, &joined, &revoked, there.at_ms);
-        for version in there.policy.iter().chain(there.first.as_ref().map(|first| &first.version)) {
+        for version in there.versions() {
             let row =
                 client.query_opt("SELECT text FROM bashgate.policy WHERE number = $1", &[&version.number]).await?;
             let text = row.map(|row| row.get::<_, String>(0));
@@ -174,8 +168,7 @@ impl Folder {
             state::write_whole(&path, text.as_bytes()).map_err(|source| FolderError::File { path, source })?;
         }
         // No number comes again, also of one that holds no more.
-        let numbers = there.policy.iter().chain(there.first.as_ref().map(|first| &first.version));
-        let named = numbers.map(|version| version.number).max().unwrap_or(0);
+        let named = there.versions().map(|version| version.number).max().unwrap_or(0);
         let near = named.max(self.rolled().last).saturating_add(FAR);
         let given = client
             .query_one("SELECT coalesce(max(number), 0) FROM bashgate.policy WHERE number <= $1", &[&near])
@@ -376,8 +369,8 @@ async fn keeps(folder: &Path, is_new: &mut bool, found: &mut Vec<String>, news: 
             let mut open = Folder::open(folder)?;
             let settled = timely(async {
                 // First of all: whatever keeps a host from joining, the others wait for this.
-                open.catch_up(&client).await?;
                 if is_due(signed, SIGN) {
+                    open.catch_up(&client).await?;
                     open.sign_roll(&client).await?;
                     signed = Some(Instant::now());
                     if std::mem::take(is_new) {

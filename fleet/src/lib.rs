@@ -21,6 +21,7 @@ pub mod desk;
 pub mod folder;
 pub mod keeping;
 pub mod membership;
+mod pages;
 pub mod retention;
 pub mod schema;
 pub mod search;

@@ -10,10 +10,10 @@ use tokio_postgres::types::ToSql;
 
 use crate::HostName;
 use crate::database::DatabaseError;
-use crate::verify::{MOST_BODY, PAGE_BYTES};
+use crate::pages;
 
 /// Records that are read in one go.
-const PAGE: i64 = 1000;
+const PAGE: usize = 1000;
 
 /// Which records are meant. What is not given is not asked.
 #[derive(Debug, Clone, Default)]
@@ -102,33 +102,19 @@ pub async fn each(
     let host = wanted.host.as_ref().map(HostName::as_str);
     let time = |at: Option<u64>, otherwise: i64| at.map_or(otherwise, |at| i64::try_from(at).unwrap_or(i64::MAX));
     let (since, until) = (time(wanted.since_ms, i64::MIN), time(wanted.until_ms, i64::MAX));
-    let query = format!(
-        "SELECT at_ms, host, number, seq, CASE WHEN octet_length(body) <= $13 THEN body END FROM (
-         SELECT *, sum(octet_length(body)) OVER (ORDER BY at_ms {order}, host {order}, number {order}, seq {order})
-             - octet_length(body) AS before FROM (
-         SELECT at_ms, host, number, seq, body FROM record
-         WHERE ($1::text IS NULL OR host = $1) AND ($2::text IS NULL OR workspace = $2) AND ($3::text IS NULL OR kind = $3)
-         AND at_ms >= $4 AND at_ms < $5 AND ($6 OR (at_ms, host, number, seq) {beyond} ($7, $8, $9, $10))
-         ORDER BY at_ms {order}, host {order}, number {order}, seq {order} LIMIT $11) AS several) AS page WHERE before < $12
-         ORDER BY at_ms {order}, host {order}, number {order}, seq {order}"
+    let query = pages::query(
+        "at_ms, host, number, seq",
+        &format!(
+            "($1::text IS NULL OR host = $1) AND ($2::text IS NULL OR workspace = $2) AND ($3::text IS NULL OR kind = $3)
+             AND at_ms >= $4 AND at_ms < $5 AND ($6 OR (at_ms, host, number, seq) {beyond} ($7, $8, $9, $10))"
+        ),
+        &format!("at_ms {order}, host {order}, number {order}, seq {order}"),
+        PAGE,
     );
     let query = client.prepare(&query).await?;
     loop {
-        let given: [&(dyn ToSql + Sync); 13] = [
-            &host,
-            &wanted.workspace,
-            &wanted.kind,
-            &since,
-            &until,
-            &is_first,
-            &from.0,
-            &from.1,
-            &from.2,
-            &from.3,
-            &PAGE,
-            &PAGE_BYTES,
-            &MOST_BODY,
-        ];
+        let given: [&(dyn ToSql + Sync); 10] =
+            [&host, &wanted.workspace, &wanted.kind, &since, &until, &is_first, &from.0, &from.1, &from.2, &from.3];
         let rows = client.query(&query, &given).await?;
         for row in &rows {
             let (host, number, seq): (String, i32, i64) = (row.get(1), row.get(2), row.get(3));

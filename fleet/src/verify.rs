@@ -12,15 +12,13 @@ use tokio_postgres::{Client, IsolationLevel, Row, Transaction};
 use super::MemberId;
 use super::database::DatabaseError;
 use super::folder::{Folder, FolderError, Known, Seen};
+use super::pages;
 use super::statement::{self, Checkpoint, Head, Member, Revoked, Start};
 use bashgate::audit::{Broken, Hash, Record, Verifier};
 use bashgate::clock;
 
 /// So many records are fetched at a time.
-const PAGE: i64 = 2000;
-/// How long they are together, in bytes, but for the last one; and how long one may be at all: whoever may add records is not to be trusted.
-pub(crate) const PAGE_BYTES: i64 = 32 << 20;
-pub(crate) const MOST_BODY: i32 = 64 << 20;
+const PAGE: usize = 2000;
 /// How old a head may be, in milliseconds, and how far in the future by another clock.
 pub const FRESH_MS: u64 = 5 * 60 * 1000;
 
@@ -306,19 +304,16 @@ impl Look<'_> {
             broken: false,
         };
         let mut from = (i64::MIN, i64::MIN);
+        // By place and time: a place that stands there twice stands there at two times.
+        let query = pages::query(
+            "seq, at_ms, hash, kind, workspace, request_id",
+            "host = $1 AND number = $2 AND (seq, at_ms) > ($3, $4)",
+            "seq, at_ms",
+            PAGE,
+        );
+        let query = snapshot.prepare(&query).await?;
         loop {
-            // By place and time: a place that stands there twice stands there at two times.
-            let rows = snapshot
-                .query(
-                    "SELECT seq, at_ms, CASE WHEN octet_length(body) <= $7 THEN body END, hash, kind, workspace, request_id FROM (
-                         SELECT *, sum(octet_length(body)) OVER (ORDER BY seq, at_ms) - octet_length(body) AS before FROM (
-                             SELECT seq, at_ms, body, hash, kind, workspace, request_id FROM record
-                             WHERE host = $1 AND number = $2 AND (seq, at_ms) > ($3, $4) ORDER BY seq, at_ms LIMIT $5
-                         ) AS several
-                     ) AS page WHERE before < $6 ORDER BY seq, at_ms",
-                    &[&host, &number, &from.0, &from.1, &PAGE, &PAGE_BYTES, &MOST_BODY],
-                )
-                .await?;
+            let rows = snapshot.query(&query, &[&host, &number, &from.0, &from.1]).await?;
             for row in &rows {
                 from = (row.get(0), row.get(1));
                 followed.records += 1;
@@ -375,11 +370,11 @@ struct Followed {
 
 /// The record of a row; `None` where the row can be none.
 fn record(row: &Row) -> Option<Record> {
-    let hash: Vec<u8> = row.get(3);
-    let (kind, workspace, request): (String, Option<String>, Option<String>) = (row.get(4), row.get(5), row.get(6));
+    let hash: Vec<u8> = row.get(2);
+    let (kind, workspace, request): (String, Option<String>, Option<String>) = (row.get(3), row.get(4), row.get(5));
     Some(Record {
         seq: u64::try_from(row.get::<_, i64>(0)).ok()?,
-        body: row.get::<_, Option<String>>(2)?,
+        body: row.get::<_, Option<String>>(6)?,
         hash: Hash(hash.try_into().ok()?),
         looked_up_by: [Some(kind), workspace, request],
     })

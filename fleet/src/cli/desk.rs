@@ -3,8 +3,8 @@
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::say;
 use bashgate_shared::seal::PublicKey;
-use bashgate_shared::{say, say_aside};
 use clap::{Args, Subcommand};
 
 use super::{read_token, stopped};
@@ -114,21 +114,7 @@ impl Source for Running<'_> {
 
 pub(super) fn page(folder: &Path, lock: bool, json: bool) -> Run {
     desk::membership(folder)?;
-    let told = Running(folder).ask(if lock { &ControlCommand::PageLock } else { &ControlCommand::PageLink })?;
-    if !told.ok {
-        return Err(Failure::Refused(told.text));
-    }
-    if json {
-        say!("{}", told.data);
-    } else {
-        say!("{}", told.text);
-        if !lock {
-            say_aside!(
-                "Open it on this machine. It works once, within five minutes; `bashgate desk page --lock` ends all sessions."
-            );
-        }
-    }
-    Ok(())
+    bashgate::cli::page(&Running(folder), (lock, json), "bashgate desk page")
 }
 
 pub(super) fn top(folder: &Path, once: bool) -> Run {

@@ -171,6 +171,9 @@ pub fn one_line_but(text: &str, most: usize, hosts: &[&str]) -> String {
     }
 }
 
+/// How it is said that an id is of nothing that is held.
+pub const NOTHING_PENDING: &str = "nothing is pending here under";
+
 /// A notice in words.
 pub fn words(notice: &Notice, now_boot_ms: u64) -> String {
     match notice {

@@ -20,19 +20,19 @@ pub use audit::words as words_of_record;
 pub use serve::log;
 mod suggest;
 pub mod top;
+pub use people::page;
 mod up;
 mod why;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bashgate_shared::{say, say_aside};
+use bashgate_shared::say;
 use clap::{Args, Parser, Subcommand};
 
 pub use failure::{Failure, Run};
 
 use crate::config::Config;
-use crate::control::ControlCommand;
 
 #[derive(Parser)]
 #[command(
@@ -563,14 +563,7 @@ fn run(command: Command) -> Run {
         Command::Inspector { act, config } => inspector::run(&config.load()?, act),
         Command::Chat { act, config } => chat::run(&config.load()?, act),
         Command::Page { lock, json, config } => {
-            let asked = if lock { ControlCommand::PageLock } else { ControlCommand::PageLink };
-            people::needs_host(&config.load()?, &asked, json)?;
-            if !lock && !json {
-                say_aside!(
-                    "Open it on this machine. It works once, within five minutes; `bashgate page --lock` ends all sessions."
-                );
-            }
-            Ok(())
+            people::page(&top::Host(&config.load()?), (lock, json), "bashgate page")
         }
         Command::Taint { act, config } => people::taint(&config.load()?, act),
         Command::Scripts { act, config } => people::scripts(&config.load()?, act),

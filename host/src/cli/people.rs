@@ -9,6 +9,7 @@ use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
+use super::top::Source;
 use super::{Codes, Failure, Run, Scripts, Taint, Workspace, init};
 use crate::chat::tones;
 use crate::config::Config;
@@ -57,6 +58,15 @@ fn show_reply(reply: Reply, json: bool) -> Run {
     } else {
         // A terminal would break lines where what follows looks like a line of ours.
         say!("{}", tones::for_stream(reply.text, std::io::stdout().is_terminal()));
+    }
+    Ok(())
+}
+
+/// A link to the page of a host or a desk, or the end of all its sessions, by the command of this name.
+pub fn page(of: &impl Source, (lock, json): (bool, bool), named: &str) -> Run {
+    show_reply(of.ask(if lock { &ControlCommand::PageLock } else { &ControlCommand::PageLink })?, json)?;
+    if !lock && !json {
+        say_aside!("Open it on this machine. It works once, within five minutes; `{named} --lock` ends all sessions.");
     }
     Ok(())
 }

@@ -22,6 +22,7 @@ use crate::approval::{ApprovalId, Card, Demands, Forecast, RequestKey, Word};
 use crate::authority::Person;
 use crate::chat::grammar::{self, Said};
 use crate::chat::link::{self, Health, Overheard, Running};
+use crate::chat::notice;
 use crate::chat::settings::Settings;
 use crate::clock;
 use crate::control::Reply;
@@ -209,7 +210,7 @@ impl Core {
                     if !is_asked_around {
                         self.has_guessed(key, &person);
                     }
-                    Reply::refused(format!("nothing is pending here under `{id}`")).into()
+                    Reply::refused(format!("{} `{id}`", notice::NOTHING_PENDING)).into()
                 }
             },
             Said::DenyAll(None, reason) => self.deny_all(is_about, reason, &person),

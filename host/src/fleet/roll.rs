@@ -68,6 +68,11 @@ pub struct First {
 }
 
 impl Roll {
+    /// The policies that it names.
+    pub fn versions(&self) -> impl Iterator<Item = &Version> {
+        self.policy.iter().chain(self.first.as_ref().map(|first| &first.version))
+    }
+
     /// The policy that a host is to have.
     pub fn policy_of(&self, host: &HostName) -> Option<&Version> {
         let first = self.first.as_ref().filter(|first| first.hosts.contains(host));

@@ -30,8 +30,8 @@ let isIn = false;
 let isListening = false;
 let typedAt = 0;
 let view = "held";
-// When what can be pressed took another place on the screen last, by its element; and whether that is being looked at.
-const movedAt = new WeakMap();
+// When what can be pressed took another place on the screen last; and whether that is being looked at.
+let movedAt = new Map();
 let isMoving = false;
 // When the cards last took another order, and when one was last chosen by a key.
 let reorderedAt = 0;
@@ -53,7 +53,6 @@ function el(tag, properties = {}, ...children) {
 
 const OVER = "This session is over. Ask for a new link, and open it here:";
 
-const away = () => (desk ? "The desk does not answer. Held commands lapse to a denial." : "The host does not answer. Held commands lapse to a denial.");
 const CUT_OFF = "The desk does not reach its fleet. Each host can be answered at itself; what nobody answers lapses to a denial.";
 
 const key = () => localStorage.getItem("bashgate-key") || "";
@@ -205,7 +204,7 @@ async function hear() {
       clearInterval(watch);
     }
     heardAt = 0;
-    state(away(), true);
+    state(`The ${desk ? "desk" : "host"} does not answer. Held commands lapse to a denial.`, true);
     await new Promise((resolve) => setTimeout(resolve, pause));
     pause = Math.min(pause * 2, 10000);
   }
@@ -248,7 +247,8 @@ function draw() {
   }
   const before = order;
   order = [...over.slice(-KEPT_OVER), ...open].map((card) => card.id);
-  const [was, is] = [before.filter((id) => order.includes(id)), order.filter((id) => before.includes(id))];
+  const [had, has] = [new Set(before), new Set(order)];
+  const [was, is] = [before.filter((id) => has.has(id)), order.filter((id) => had.has(id))];
   if (was.some((id, at) => id !== is[at])) reorderedAt = Date.now();
   $("count").textContent = String(open.length);
   $("count").classList.toggle("some", open.length > 0);
@@ -275,8 +275,8 @@ function draw() {
   // What is drawn is seen from the next picture on.
   requestAnimationFrame(() => requestAnimationFrame(() => {
     for (const card of cards.values()) {
-      const isDrawn = card.element?.isConnected && card.element.dataset.version === pictureOf(card);
-      if (card.since === Infinity && isDrawn) card.since = Date.now();
+      if (card.since !== Infinity || !card.element?.isConnected) continue;
+      if (card.element.dataset.version === pictureOf(card)) card.since = Date.now();
     }
   }));
   $("more-cards").hidden = order.length <= limit;
@@ -284,8 +284,9 @@ function draw() {
   tick();
 }
 
-// Where on the screen what can be pressed stands.
-const placesNow = () => new Map([...document.querySelectorAll(".card, #denials > li")].map((item) => [item, item.getBoundingClientRect().top]));
+// Where on the screen what can be pressed stands: a card by its id, since it is drawn anew.
+const placeOf = (item) => item.dataset.id ?? item;
+const placesNow = () => new Map([...document.querySelectorAll(".card, #denials > li")].map((item) => [placeOf(item), item.getBoundingClientRect().top]));
 
 // What was elsewhere a moment ago is not what the mouse was going to. Where it is the browser says with the next picture, when it has
 // scrolled as it does by itself.
@@ -293,15 +294,17 @@ function looksWhatMoved(before) {
   isMoving = true;
   requestAnimationFrame(() => {
     isMoving = false;
-    for (const [item, top] of placesNow()) {
-      const card = cards.get(item.dataset.id);
-      const was = before.get(item) ?? before.get(card?.elementBefore);
-      if (was !== undefined && Math.abs(was - top) > MOVED_PX) movedAt.set(item, Date.now());
+    const moved = new Map();
+    for (const [place, top] of placesNow()) {
+      const isElsewhere = before.has(place) && Math.abs(before.get(place) - top) > MOVED_PX;
+      const at = isElsewhere ? Date.now() : movedAt.get(place);
+      if (at) moved.set(place, at);
     }
+    movedAt = moved;
   });
 }
 
-const hasMoved = (item) => isMoving || Date.now() - (movedAt.get(item) ?? 0) < SETTLES_MS;
+const hasMoved = (item) => isMoving || Date.now() - (movedAt.get(placeOf(item)) ?? 0) < SETTLES_MS;
 const MOVED = "It has only just moved: look again, then press.";
 
 // What runs without being asked about, for everybody to see and to end.
@@ -351,7 +354,6 @@ function drawn(card) {
   if (before.length === after.length) after.forEach((field, at) => (field.value = before[at].value));
   const grant = item.querySelector(".grant:not(.rule)");
   if (grant) grant.open = Boolean(old?.querySelector(".grant:not(.rule)")?.open);
-  card.elementBefore = old;
   if (old && old.parentNode) old.replaceWith(item);
   if (card.id === selected) mark();
   if (had) item.focus({ preventScroll: true });
@@ -371,7 +373,7 @@ function acts(card) {
     box.append(made);
   };
   const clicked = (what) => {
-    if (hasMoved(cards.get(card.id)?.element)) say(MOVED);
+    if (hasMoved(box.closest(".card"))) say(MOVED);
     else answer(card.id, what);
   };
   button("Approve once", "a", "approve", () => clicked("approve"));

@@ -85,20 +85,20 @@ impl Core {
             }
             let state = &mut self.fleet.taints;
             let known = state.told.get(&member);
-            if known.is_some_and(|known| tells.at_ms <= known.at_ms) {
+            if let Some(known) = known.filter(|known| tells.at_ms <= known.at_ms) {
                 // A clock that was put right says an earlier time of what was seen later.
-                if known.is_some_and(|known| known.what.taints != tells.what.taints) {
+                if known.what.taints != tells.what.taints {
                     state.others.push(tells);
                 }
-            } else {
-                state.kept.told.insert(member.to_string(), signed.clone());
-                state.is_new = true;
-                // What says nothing new but the time can wait.
-                if state.told.get(&member).is_none_or(|known| known.what != tells.what) {
-                    state.written = None;
-                }
-                state.told.insert(member, tells);
+                continue;
             }
+            // What says nothing new but the time can wait.
+            if known.is_none_or(|known| known.what != tells.what) {
+                state.written = None;
+            }
+            state.kept.told.insert(member.to_string(), signed.clone());
+            state.is_new = true;
+            state.told.insert(member, tells);
         }
     }
 
